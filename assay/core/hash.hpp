@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// The first 128 bits of SHA-256 as 32 lower-case hexadecimal digits: the form of every id in Assay.
+std::string hash_hex(std::string_view bytes);
+
+/// The first 63 bits of SHA-256 as a non-negative integer, for orders and seeds.
+std::int64_t hash_int(std::string_view bytes);
+
+}  // namespace assay

@@ -1,0 +1,273 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/json.hpp"
+#include "assay/core/trial.hpp"
+
+namespace assay {
+
+constexpr std::int64_t kRecordVersion = 1;
+
+/// How a run ended. Everything but `interrupted` is final unless the run is measured again for its validity.
+enum class OutcomeKind {
+  ok,
+  refused,        ///< the worker cannot do this workload or these settings, and said so
+  failed,         ///< the worker reported an error of the framework
+  crashed,        ///< the worker ended without a result
+  out_of_memory,  ///< the worker passed its memory limit, or the kernel ended it for memory
+  timed_out,      ///< the worker said nothing within the limit
+  bad_output,     ///< the worker broke the protocol
+  not_started,    ///< the worker's program could not be started
+  interrupted,    ///< a process of Assay's own was lost; the run is measured again
+};
+
+template <>
+struct EnumNames<OutcomeKind> {
+  static constexpr std::array<const char*, 9> names{
+      "ok", "refused", "failed", "crashed", "out_of_memory", "timed_out", "bad_output", "not_started", "interrupted"};
+};
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::ok;
+  std::string message;               ///< for a person; empty when ok
+  std::optional<std::string> stage;  ///< start, prepare, measure or exit
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> signal;
+  std::optional<std::string> stderr_tail;  ///< the last lines the worker wrote, when it did not end well
+};
+
+template <typename V>
+void describe(V& v, Outcome& o) {
+  required(v, "kind", o.kind);
+  v("message", o.message);
+  v("stage", o.stage);
+  v("exit_code", o.exit_code);
+  v("signal", o.signal);
+  v("stderr_tail", o.stderr_tail);
+}
+
+/// What else went on while the worker was timed. Null: could not be read, never 0.
+struct Disturbance {
+  std::optional<std::int64_t> window_ns;             ///< the time these counters cover
+  std::optional<std::int64_t> steal_ns;              ///< taken by the hypervisor from the CPUs allowed
+  std::optional<std::int64_t> cpu_pressure_ns;       ///< somebody waited for a CPU (/proc/pressure/cpu, some)
+  std::optional<std::int64_t> involuntary_switches;  ///< of the worker's threads
+  std::optional<std::int64_t> cpu_ns;                ///< used by the worker's tree
+  std::optional<std::int64_t> wait_ns;               ///< the worker's threads were runnable but not running
+  std::optional<std::int64_t> other_cpu_ns;          ///< used by everybody else on the CPUs allowed
+  std::optional<std::int64_t> throttled_ns;          ///< lost to a cgroup quota
+  std::optional<std::int64_t> swap_bytes;            ///< swapped in or out
+  std::optional<std::int64_t> frequency_khz;         ///< of the first CPU allowed, at the end
+};
+
+template <typename V>
+void describe(V& v, Disturbance& d) {
+  v("window_ns", d.window_ns);
+  v("steal_ns", d.steal_ns);
+  v("cpu_pressure_ns", d.cpu_pressure_ns);
+  v("involuntary_switches", d.involuntary_switches);
+  v("cpu_ns", d.cpu_ns);
+  v("wait_ns", d.wait_ns);
+  v("other_cpu_ns", d.other_cpu_ns);
+  v("throttled_ns", d.throttled_ns);
+  v("swap_bytes", d.swap_bytes);
+  v("frequency_khz", d.frequency_khz);
+}
+
+/// Consecutive samples that one `measure` gave.
+struct Slice {
+  std::int64_t turn = 0;      ///< position among all slices of a pair, or of the run
+  std::int64_t begin_ns = 0;  ///< monotonic, on the worker's host
+  std::int64_t end_ns = 0;
+  std::int64_t samples = 0;
+  bool warmup = false;
+  std::optional<std::int64_t> probe_ns;  ///< the speed probe just before it
+};
+
+template <typename V>
+void describe(V& v, Slice& s) {
+  v("turn", s.turn);
+  v("begin_ns", s.begin_ns);
+  v("end_ns", s.end_ns);
+  v("samples", s.samples);
+  v("warmup", s.warmup);
+  v("probe_ns", s.probe_ns);
+}
+
+/// Times of one node of the graph, one value a step.
+struct Layer {
+  std::string node;
+  std::vector<std::int64_t> forward_ns;
+  std::vector<std::int64_t> backward_ns;  ///< empty when inferring
+};
+
+template <typename V>
+void describe(V& v, Layer& l) {
+  required(v, "node", l.node);
+  v("forward_ns", l.forward_ns);
+  v("backward_ns", l.backward_ns);
+}
+
+/// What one process of a run leaves: an instance or a rank. assay-rank writes it as rank-N.json.
+struct RankResult {
+  std::int64_t rank = 0;
+  Outcome outcome;
+  std::map<std::string, std::string> versions;  ///< of the framework and what it stands on
+  std::optional<std::int64_t> parameters_built;
+  json effective = json::object();       ///< settings that took effect, read back by the worker
+  std::vector<std::int64_t> samples_ns;  ///< every step, warm-up included, in order
+  std::vector<Slice> slices;             ///< cover samples_ns in order
+  std::map<std::string, std::vector<std::int64_t>>
+      phases_ns;                            ///< per phase, one value a step, from passes of their own
+  std::vector<std::int64_t> phase_step_ns;  ///< the whole step of the same passes
+  std::vector<Layer> layers;
+  std::vector<std::int64_t> layer_step_ns;     ///< the whole step of the passes that timed layers
+  std::optional<std::int64_t> probe_after_ns;  ///< the speed probe after the last slice
+  std::optional<std::int64_t> peak_memory_bytes;
+  std::optional<std::int64_t> prepare_ns;  ///< from start of the worker to `prepared`
+  Disturbance disturbance;
+  std::vector<std::int64_t> cpus;  ///< CPUs it was pinned to; empty when not pinned
+  std::vector<std::string> notes;  ///< what a person should know, such as a refused memory policy
+};
+
+template <typename V>
+void describe(V& v, RankResult& r) {
+  v("rank", r.rank);
+  required(v, "outcome", r.outcome);
+  v("versions", r.versions);
+  v("parameters_built", r.parameters_built);
+  v("effective", r.effective);
+  v("samples_ns", r.samples_ns);
+  v("slices", r.slices);
+  v("phases_ns", r.phases_ns);
+  v("phase_step_ns", r.phase_step_ns);
+  v("layers", r.layers);
+  v("layer_step_ns", r.layer_step_ns);
+  v("probe_after_ns", r.probe_after_ns);
+  v("peak_memory_bytes", r.peak_memory_bytes);
+  v("prepare_ns", r.prepare_ns);
+  v("disturbance", r.disturbance);
+  v("cpus", r.cpus);
+  v("notes", r.notes);
+}
+
+/// Why a run's numbers should not be trusted.
+struct Reason {
+  std::string code;     ///< steal, pressure, neighbours, throttled, swap, probe, oversubscribed, …
+  std::string message;  ///< with the figures
+};
+
+template <typename V>
+void describe(V& v, Reason& r) {
+  required(v, "code", r.code);
+  v("message", r.message);
+}
+
+struct Validity {
+  bool trusted = true;
+  std::vector<Reason> reasons;
+};
+
+template <typename V>
+void describe(V& v, Validity& x) {
+  v("trusted", x.trusted);
+  v("reasons", x.reasons);
+}
+
+/// Figures of a run's samples after the warm-up, kept beside them so that readers decode nothing.
+struct Summary {
+  std::int64_t n = 0;            ///< samples in all, warm-up included
+  std::int64_t steady_from = 0;  ///< index of the first sample that is summarised
+  std::optional<std::int64_t> median_ns;
+  std::optional<std::int64_t> p90_ns;
+  std::optional<std::int64_t> p99_ns;
+  std::optional<double> samples_per_second;  ///< of the whole run: batch x steps of all instances over time
+  std::int64_t summary_version = 1;
+};
+
+template <typename V>
+void describe(V& v, Summary& s) {
+  v("n", s.n);
+  v("steady_from", s.steady_from);
+  v("median_ns", s.median_ns);
+  v("p90_ns", s.p90_ns);
+  v("p99_ns", s.p99_ns);
+  v("samples_per_second", s.samples_per_second);
+  v("summary_version", s.summary_version);
+}
+
+enum class PairSide { a, b };
+
+template <>
+struct EnumNames<PairSide> {
+  static constexpr std::array<const char*, 2> names{"a", "b"};
+};
+
+/// Set on both records of two runs measured in lock-step.
+struct Pair {
+  std::string id;
+  PairSide side = PairSide::a;
+};
+
+template <typename V>
+void describe(V& v, Pair& p) {
+  required(v, "id", p.id);
+  required(v, "side", p.side);
+}
+
+/// What a run leaves.
+struct Record {
+  std::int64_t record_version = kRecordVersion;
+  std::string campaign;
+  std::string trial;
+  std::int64_t index = 0;
+  std::int64_t attempt = 0;
+  bool counted = true;  ///< false for an attempt that was measured again
+  Outcome outcome;
+  Validity validity;
+  Summary summary;
+  std::optional<Pair> pair;
+  std::string platform;         ///< id of the machine
+  json state = json::object();  ///< of the machine during this run: kernel, load, governor
+  std::string started_utc;
+  std::int64_t duration_ns = 0;  ///< from taking the run to having its result
+  std::string assay_version;
+  std::vector<RankResult> ranks;
+};
+
+template <typename V>
+void describe(V& v, Record& r) {
+  required(v, "record_version", r.record_version);
+  required(v, "campaign", r.campaign);
+  required(v, "trial", r.trial);
+  required(v, "index", r.index);
+  v("attempt", r.attempt);
+  v("counted", r.counted);
+  required(v, "outcome", r.outcome);
+  v("validity", r.validity);
+  v("summary", r.summary);
+  v("pair", r.pair);
+  v("platform", r.platform);
+  v("state", r.state);
+  v("started_utc", r.started_utc);
+  v("duration_ns", r.duration_ns);
+  v("assay_version", r.assay_version);
+  v("ranks", r.ranks);
+}
+
+/// Throws Error{bad_input} where parts contradict each other: slices that do not cover the samples, a negative sample,
+/// a version newer than this program knows.
+void check(const Record& record);
+void check(const RankResult& rank);
+
+/// Samples as a little-endian int64 blob, the form every store keeps.
+std::string pack_samples(const std::vector<std::int64_t>& samples);
+/// Throws Error{bad_input} when the length is no multiple of 8.
+std::vector<std::int64_t> unpack_samples(const void* bytes, std::size_t size);
+
+}  // namespace assay

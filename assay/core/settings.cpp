@@ -1,0 +1,73 @@
+#include "assay/core/settings.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t kMostThreads = 65536;
+constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
+
+void check_range(const char* name, const std::optional<std::int64_t>& value, std::int64_t low, std::int64_t high) {
+  if (value && (*value < low || *value > high)) {
+    fail(ErrorKind::usage, "settings.{}: {} is outside {} to {}.", name, *value, low, high);
+  }
+}
+
+bool looks_secret(const std::string& name) {
+  std::string upper = name;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  for (const char* word :
+       {"PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "PRIVATE_KEY", "API_KEY", "ACCESS_KEY"}) {
+    if (upper.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void check_variable(const std::string& name, const std::string& value) {
+  const bool well_formed =
+      !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!well_formed) {
+    fail(ErrorKind::usage, "settings.env: {} is no variable name. Use letters, digits and _.", shown(name));
+  }
+  if (looks_secret(name)) {
+    fail(ErrorKind::usage,
+         "settings.env.{}: this looks like a secret, and settings are stored with every record. "
+         "Let the worker read it from a file instead.",
+         name);
+  }
+  if (name.rfind("ASSAY_", 0) == 0 && name.rfind("ASSAY_FAKE_", 0) != 0) {
+    fail(ErrorKind::usage, "settings.env.{}: names that begin with ASSAY_ belong to Assay itself.", name);
+  }
+  if (value.find('\0') != std::string::npos)
+    fail(ErrorKind::usage, "settings.env.{}: its value holds a zero byte.", name);
+  if (value.size() > 4096) fail(ErrorKind::usage, "settings.env.{}: its value is longer than 4096 bytes.", name);
+}
+
+}  // namespace
+
+void check(const Settings& s) {
+  check_range("instances", s.instances, 1, 1024);
+  check_range("inter_op", s.inter_op, 1, kMostThreads);
+  check_range("intra_op", s.intra_op, 1, kMostThreads);
+  check_range("library_threads", s.library_threads, 1, kMostThreads);
+  check_range("loaders", s.loaders, 0, kMostThreads);
+  check_range("prefetch", s.prefetch, 0, kMostThreads);
+  check_range("bucket_bytes", s.bucket_bytes, 1, kMostBucketBytes);
+  for (const auto& [name, value] : s.env) check_variable(name, value);
+}
+
+std::string title(const Settings& settings) {
+  std::string out;
+  for (const auto& [name, value] : to_json(settings).items()) {
+    if (value.is_null() || name == "env") continue;
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name,
+                       value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  for (const auto& [name, value] : settings.env) out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value);
+  return out.empty() ? "default" : out;
+}
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+#include "assay/core/trial.hpp"
+
+#include <cmath>
+
+#include "assay/core/hash.hpp"
+
+namespace assay {
+namespace {
+
+void check_seconds(const char* name, double value, double low, double high) {
+  if (!std::isfinite(value) || value < low || value > high) {
+    fail(ErrorKind::usage, "measure.{}: {} is outside {} to {}.", name, value, low, high);
+  }
+}
+
+void check_count(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value < low || value > high)
+    fail(ErrorKind::usage, "measure.{}: {} is outside {} to {}.", name, value, low, high);
+}
+
+}  // namespace
+
+void check(const Trial& trial) {
+  check(trial.workload);
+  check(trial.settings);
+  if (trial.worker.name.empty())
+    fail(ErrorKind::usage, "worker: it is empty. `assay worker list` shows what is installed.");
+  if (trial.placement.ranks < 1 || trial.placement.ranks > 1'000'000) {
+    fail(ErrorKind::usage, "placement.ranks: {} is outside 1 to 1000000.", trial.placement.ranks);
+  }
+}
+
+std::string trial_id(const Trial& trial) {
+  return hash_hex(canonical_json(to_json(trial)));
+}
+
+std::string title(const Trial& trial) {
+  std::string out = fmt::format("{} on {} {}, {}", title(trial.workload), trial.worker.name, trial.worker.release,
+                                title(trial.settings));
+  if (trial.placement.ranks > 1) out += fmt::format(", {} ranks", trial.placement.ranks);
+  if (trial.placement.device != "cpu") out += ", " + trial.placement.device;
+  return out;
+}
+
+void check(const Measure& m) {
+  check_seconds("warmup_seconds", m.warmup_seconds, 0, 86400);
+  check_seconds("seconds", m.seconds, 0.001, 86400);
+  check_seconds("slice_seconds", m.slice_seconds, 0.001, 86400);
+  check_seconds("prepare_limit_seconds", m.prepare_limit_seconds, 0.1, 86400);
+  check_seconds("limit_seconds", m.limit_seconds, 0.1, 86400);
+  check_count("max_samples", m.max_samples, 1, 1'000'000);
+  check_count("pair_steps", m.pair_steps, 1, 10'000);
+  check_count("retries", m.retries, 0, 100);
+  if (m.memory_limit_bytes) check_count("memory_limit_bytes", *m.memory_limit_bytes, 1 << 20, std::int64_t{1} << 50);
+}
+
+}  // namespace assay

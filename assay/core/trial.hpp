@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "assay/core/settings.hpp"
+#include "assay/core/workload.hpp"
+
+namespace assay {
+
+/// A program that knows one framework, at one release.
+struct Worker {
+  std::string name;
+  std::string release;
+};
+
+template <typename V>
+void describe(V& v, Worker& w) {
+  required(v, "name", w.name);
+  v("release", w.release);
+}
+
+/// *Where* a workload runs.
+struct Placement {
+  std::string device = "cpu";
+  std::int64_t ranks = 1;
+  std::optional<std::int64_t> ranks_per_node;
+  std::optional<std::string> links;  ///< hash of a cluster file
+};
+
+template <typename V>
+void describe(V& v, Placement& p) {
+  v("device", p.device);
+  v("ranks", p.ranks);
+  v("ranks_per_node", p.ranks_per_node);
+  v("links", p.links);
+}
+
+/// What is compared. Numbers are pooled only within one (trial, platform).
+struct Trial {
+  Workload workload;
+  Worker worker;
+  Settings settings;
+  Placement placement;
+};
+
+template <typename V>
+void describe(V& v, Trial& t) {
+  required(v, "workload", t.workload);
+  required(v, "worker", t.worker);
+  v("settings", t.settings);
+  v("placement", t.placement);
+}
+
+/// Throws Error{usage} naming the field that is out of range.
+void check(const Trial& trial);
+
+/// 128 bits of SHA-256 over the canonical JSON of the trial, as 32 hexadecimal digits.
+std::string trial_id(const Trial& trial);
+
+/// "toy train b8 on fake 1.0, intra_op=2": one line for a person.
+std::string title(const Trial& trial);
+
+/// How a run of a campaign is measured: part of the campaign, not of the trial.
+struct Measure {
+  double warmup_seconds = 0.5;        ///< measured and kept, but not summarised
+  double seconds = 2;                 ///< of steps, after the warm-up
+  std::int64_t max_samples = 10'000;  ///< a run stops early when it has these, warm-up apart
+  double slice_seconds = 0.5;         ///< the speed probe runs between slices of this length
+  std::int64_t pair_steps = 2;        ///< steps in one slice of a lock-step pair
+  bool phases = false;                ///< also measure the phases, in passes of their own
+  bool layers = false;                ///< also measure the layers, in passes of their own
+  double prepare_limit_seconds = 600;
+  double limit_seconds = 300;  ///< beyond the asked-for time, a silent worker counts as hung after this
+  std::optional<std::int64_t> memory_limit_bytes;  ///< resident memory of the worker and its children
+  std::int64_t retries = 2;                        ///< how often a disturbed run is measured again
+};
+
+template <typename V>
+void describe(V& v, Measure& m) {
+  v("warmup_seconds", m.warmup_seconds);
+  v("seconds", m.seconds);
+  v("max_samples", m.max_samples);
+  v("slice_seconds", m.slice_seconds);
+  v("pair_steps", m.pair_steps);
+  v("phases", m.phases);
+  v("layers", m.layers);
+  v("prepare_limit_seconds", m.prepare_limit_seconds);
+  v("limit_seconds", m.limit_seconds);
+  v("memory_limit_bytes", m.memory_limit_bytes);
+  v("retries", m.retries);
+}
+
+/// Throws Error{usage} naming the field that is out of range.
+void check(const Measure& measure);
+
+}  // namespace assay

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/json.hpp"
+
+namespace assay {
+
+enum class Mode { infer, train };
+
+template <>
+struct EnumNames<Mode> {
+  static constexpr std::array<const char*, 2> names{"infer", "train"};
+};
+
+/// *What* is computed. Two equal workloads are the same computation on every worker.
+struct Workload {
+  std::string network;               ///< a network or primitive by name, or a user's file
+  std::optional<std::string> graph;  ///< hash of the graph, or of the user's file; null where there is none
+  Mode mode = Mode::infer;
+  std::int64_t batch = 1;  ///< samples per step and process
+  std::string precision = "fp32";
+  std::map<std::string, Scalar> options;  ///< what the network leaves open: width, depth, sequence, …
+  std::string data = "memory";            ///< where input comes from
+  std::optional<std::vector<std::string>>
+      command;  ///< argv with {batch}-like placeholders, for the command worker only
+};
+
+template <typename V>
+void describe(V& v, Workload& w) {
+  required(v, "network", w.network);
+  v("graph", w.graph);
+  v("mode", w.mode);
+  v("batch", w.batch);
+  v("precision", w.precision);
+  v("options", w.options);
+  v("data", w.data);
+  v("command", w.command);
+}
+
+/// Throws Error{usage} naming the field where a value is outside its range.
+void check(const Workload& workload);
+
+/// "toy train b8", with options and a precision other than fp32 behind it: one line for a person.
+std::string title(const Workload& workload);
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/core/trial.hpp"
+
+namespace assay::plan {
+
+/// A named set of trials, each with the number of runs wanted: what a spec file or a command line expands to.
+struct Campaign {
+  std::string name;
+  std::int64_t seed = 1;
+  std::int64_t runs = 10;  ///< of every trial
+  bool lockstep = false;   ///< exactly two trials; run i of the one is the partner of run i of the other
+  Measure measure;
+  std::vector<Trial> trials;  ///< distinct, in the order written
+};
+
+/// Identity of a campaign's round: the same command is the same campaign. The number of runs is no part of it, so that
+/// asking for more runs extends a campaign instead of starting another.
+std::string campaign_id(const Campaign& campaign, std::int64_t round);
+
+/// Position of a run inside its block. Runs are taken by (index, run_order): randomised complete blocks.
+/// Partners of a pair share the order of the first trial.
+std::int64_t run_order(std::int64_t seed, const std::string& trial_id, std::int64_t index);
+
+/// Seed that a worker gets: a function of campaign seed, trial and index, the same at every attempt.
+std::int64_t run_seed(std::int64_t seed, const std::string& trial_id, std::int64_t index);
+
+}  // namespace assay::plan

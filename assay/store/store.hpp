@@ -1,0 +1,181 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+#include "assay/core/trial.hpp"
+#include "assay/plan/campaign.hpp"
+
+namespace assay::store {
+
+/// A process that takes runs. Boot id, pid and start time name one process on one host for ever.
+struct Owner {
+  std::string host;
+  std::string boot_id;
+  std::int64_t pid = 0;
+  std::int64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat
+};
+
+/// A run as its owner holds it. `epoch` grows with every lease of the run: a result is taken only for the newest.
+struct LeasedRun {
+  std::int64_t run = 0;  ///< the store's own key
+  std::int64_t epoch = 0;
+  std::int64_t attempt = 0;
+  std::int64_t index = 0;
+  std::string trial_id;
+  Trial trial;
+  std::optional<Pair> pair;
+};
+
+/// One run, or two partners: taken, renewed, completed and given back together.
+struct Lease {
+  std::string campaign;
+  std::int64_t seed = 1;  ///< of the campaign
+  Measure measure;
+  std::vector<LeasedRun> runs;
+};
+
+struct LeaseRequest {
+  std::string campaign;
+  Owner owner;
+  double seconds = 60;
+  /// Says of an owner with our boot id whether its process is gone; such a lease is free at once.
+  std::function<bool(const Owner&)> is_dead;
+};
+
+enum class Renewal {
+  held,
+  lost,  ///< the store names a newer epoch: end the work, write nothing
+};
+
+enum class Completion {
+  accepted,
+  stale,  ///< the store names a newer epoch: nothing was written
+};
+
+/// The result of one run of a lease.
+struct Finished {
+  Record record;
+  bool again = false;  ///< keep the record uncounted and set the run back to ready as attempt+1
+};
+
+struct Planned {
+  std::string campaign;  ///< id
+  std::int64_t round = 0;
+  std::int64_t new_runs = 0;
+  std::int64_t runs = 0;  ///< in all
+};
+
+/// Where a campaign stands.
+struct Progress {
+  std::int64_t runs = 0;
+  std::int64_t ready = 0;
+  std::int64_t leased = 0;
+  std::int64_t done = 0;       ///< with a counted record, failed ones included
+  std::int64_t failed = 0;     ///< of done: outcome other than ok
+  std::int64_t set_aside = 0;  ///< records of earlier attempts
+};
+
+struct CampaignRow {
+  std::string id;
+  std::string name;
+  std::int64_t round = 0;
+  std::string created_utc;
+  Measure measure;
+  std::int64_t seed = 1;
+  bool lockstep = false;
+  Progress progress;
+};
+
+struct TrialRow {
+  std::string id;
+  Trial trial;
+};
+
+/// A record without its samples: what tables and comparisons read.
+struct RunRow {
+  std::string campaign;
+  std::string trial;
+  std::int64_t index = 0;
+  std::int64_t attempt = 0;
+  bool counted = true;
+  OutcomeKind outcome = OutcomeKind::ok;
+  std::string message;
+  bool trusted = true;
+  std::string platform;
+  std::string started_utc;
+  std::int64_t duration_ns = 0;
+  Summary summary;
+  std::optional<Pair> pair;
+};
+
+/// Chooses records; an empty field chooses all.
+struct Filter {
+  std::string campaign;  ///< id
+  std::string trial;     ///< id, or the first digits of one
+  bool counted_only = true;
+};
+
+struct Artifact {
+  std::string kind;         ///< model, prediction, calibration, tuning
+  std::string inputs_hash;  ///< identity of what it was made from
+  std::string created_utc;
+  json content;
+};
+
+/// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
+/// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Adds the runs that are missing for `campaign`, in one transaction; the same plan twice adds nothing.
+  /// `again` starts the next round. Without it the newest round is extended or found finished.
+  virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
+
+  /// Takes the next ready run of the campaign, with its partner. Frees leases that ran out on the store's clock and
+  /// those of dead owners on this host. Null when no run is ready.
+  [[nodiscard]] virtual std::optional<Lease> lease(const LeaseRequest& request) = 0;
+
+  /// Moves the end of the lease to `seconds` from now on the store's clock.
+  [[nodiscard]] virtual Renewal renew(const Lease& lease, double seconds) = 0;
+
+  /// Stores the records (one per run of the lease, in order) and the runs' new state as one transaction.
+  [[nodiscard]] virtual Completion complete(const Lease& lease, const std::vector<Finished>& finished) = 0;
+
+  /// Sets the runs back to ready, unmeasured, at the same attempt. Does nothing where the lease is stale.
+  virtual void release(const Lease& lease) = 0;
+
+  virtual void put_platform(const std::string& id, const json& platform) = 0;
+  virtual std::optional<json> platform(const std::string& id) = 0;
+
+  virtual std::vector<CampaignRow> campaigns() = 0;  ///< oldest first
+  virtual Progress progress(const std::string& campaign) = 0;
+  virtual std::vector<TrialRow> trials(const Filter& filter) = 0;  ///< in the order planned
+  virtual std::vector<RunRow> runs(const Filter& filter) = 0;  ///< records, ordered by trial as planned, index, attempt
+  /// Whole records with samples, in the order of runs(); memory stays that of one record.
+  virtual void records(const Filter& filter, const std::function<void(const Record&)>& visit) = 0;
+
+  /// Keeps the newest artifact of each (kind, inputs_hash).
+  virtual void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) = 0;
+  virtual std::vector<Artifact> artifacts(const std::string& kind) = 0;
+};
+
+/// How a store is opened.
+enum class Access {
+  create,  ///< made where it is not there
+  write,   ///< must be there
+  read,    ///< must be there and is not changed
+};
+
+/// Opens a store by its location: the path of a SQLite file (postgresql:// is refused until it is built).
+/// Throws Error{usage} where there is none to read, Error{failure} where it is newer than this program or no store at
+/// all.
+std::unique_ptr<Store> open_store(const std::string& location, Access access);
+
+}  // namespace assay::store
