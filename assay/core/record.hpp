@@ -54,6 +54,7 @@ void describe(V& v, Outcome& o) {
 /// What else went on while the worker was timed. Null: could not be read, never 0.
 struct Disturbance {
   std::optional<std::int64_t> window_ns;             ///< the time these counters cover
+  std::optional<std::int64_t> cpus;                  ///< how many CPUs they cover: those the worker may use
   std::optional<std::int64_t> steal_ns;              ///< taken by the hypervisor from the CPUs allowed
   std::optional<std::int64_t> cpu_pressure_ns;       ///< somebody waited for a CPU (/proc/pressure/cpu, some)
   std::optional<std::int64_t> involuntary_switches;  ///< of the worker's threads
@@ -68,6 +69,7 @@ struct Disturbance {
 template <typename V>
 void describe(V& v, Disturbance& d) {
   v("window_ns", d.window_ns);
+  v("cpus", d.cpus);
   v("steal_ns", d.steal_ns);
   v("cpu_pressure_ns", d.cpu_pressure_ns);
   v("involuntary_switches", d.involuntary_switches);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+#include "assay/platform/process.hpp"
+
+namespace assay::platform {
+
+/// A reading of what disturbs a measurement; METHODS of the project call the difference of two a Disturbance.
+struct Counters {
+  std::int64_t at_ns = 0;
+  std::optional<std::int64_t> busy_ns;   ///< of the CPUs allowed, by anybody
+  std::optional<std::int64_t> steal_ns;  ///< of the CPUs allowed
+  std::optional<std::int64_t> cpu_pressure_ns;
+  std::optional<std::int64_t> throttled_ns;
+  std::optional<std::int64_t> swap_pages;
+  TreeUse tree;
+};
+
+/// Reads everything now. `processes` are the worker and what it started; `cpus` are those it may use.
+Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<pid_t>& processes);
+
+/// What happened between two readings; a counter that either lacks is null.
+Disturbance between(const Counters& before, const Counters& after, const std::vector<std::int64_t>& cpus);
+
+/// Parts of read_counters that take text, so that recorded machines can be tested.
+void read_cpu_times(const std::string& proc_stat, const std::vector<std::int64_t>& cpus, Counters& counters);
+std::optional<std::int64_t> read_pressure_total(const std::string& pressure);
+
+}  // namespace assay::platform

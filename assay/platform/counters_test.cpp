@@ -1,0 +1,77 @@
+#include "assay/platform/counters.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay::platform {
+namespace {
+
+// user nice system idle iowait irq softirq steal guest guest_nice, in ticks of 10 ms
+const std::string kStat =
+    "cpu  60 6 6 600 6 6 6 6 0 0\n"
+    "cpu0 10 1 2 100 3 4 5 6 0 0\n"
+    "cpu1 20 2 3 200 4 5 6 7 0 0\n"
+    "cpu10 1000 0 0 0 0 0 0 1000 0 0\n"
+    "intr 1\n";
+
+TEST(Counters, busy_and_steal_are_summed_over_the_cpus_allowed_only) {
+  Counters counters;
+  read_cpu_times(kStat, {0, 1}, counters);
+  // cpu0: 10+1+2+4+5 = 22, cpu1: 20+2+3+5+6 = 36; idle and iowait are not busy.
+  EXPECT_EQ(counters.busy_ns, 58 * 10'000'000LL);
+  EXPECT_EQ(counters.steal_ns, 13 * 10'000'000LL);
+}
+
+TEST(Counters, cpu_1_is_not_taken_for_cpu_10) {
+  Counters counters;
+  read_cpu_times(kStat, {10}, counters);
+  EXPECT_EQ(counters.busy_ns, 10'000'000'000LL);
+}
+
+TEST(Counters, a_cpu_that_is_not_listed_leaves_null_not_zero) {
+  Counters counters;
+  read_cpu_times(kStat, {0, 2}, counters);
+  EXPECT_FALSE(counters.busy_ns.has_value());
+  EXPECT_FALSE(counters.steal_ns.has_value());
+}
+
+TEST(Counters, pressure_is_the_total_of_the_some_line_in_nanoseconds) {
+  EXPECT_EQ(read_pressure_total("some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0 total=9\n"), 123'000);
+  EXPECT_FALSE(read_pressure_total("full avg10=0.00 total=9\n").has_value());
+  EXPECT_FALSE(read_pressure_total("some avg10=0.00\nfull total=9\n").has_value());
+}
+
+TEST(Counters, what_either_reading_lacks_is_null_in_the_difference) {
+  Counters before;
+  Counters after;
+  before.steal_ns = 5;
+  after.steal_ns = 25;
+  after.cpu_pressure_ns = 7;
+  before.at_ns = 100;
+  after.at_ns = 1100;
+  const auto d = between(before, after, {});
+  EXPECT_EQ(d.window_ns, 1000);
+  EXPECT_EQ(d.steal_ns, 20);
+  EXPECT_FALSE(d.cpu_pressure_ns.has_value());
+  EXPECT_FALSE(d.other_cpu_ns.has_value());
+}
+
+TEST(Counters, a_sum_that_fell_because_threads_ended_is_null) {
+  Counters before;
+  Counters after;
+  before.tree.cpu_ns = 100;
+  after.tree.cpu_ns = 50;
+  EXPECT_FALSE(between(before, after, {}).cpu_ns.has_value());
+}
+
+TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
+  Counters before;
+  Counters after;
+  before.busy_ns = 0;
+  after.busy_ns = 1000;
+  before.tree.cpu_ns = 0;
+  after.tree.cpu_ns = 900;
+  EXPECT_EQ(between(before, after, {0}).other_cpu_ns, 100);
+}
+
+}  // namespace
+}  // namespace assay::platform

@@ -1,0 +1,168 @@
+#include "assay/platform/process.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+
+#include "assay/platform/proc.hpp"
+
+namespace assay::platform {
+namespace {
+
+/// Fields of /proc/PID/stat behind the name, which may itself hold spaces and brackets. [0] is the state, field 3.
+std::optional<std::vector<std::string>> stat_fields(pid_t pid) {
+  const auto text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return std::nullopt;
+  const auto close = text->rfind(')');
+  if (close == std::string::npos || close + 2 > text->size()) return std::nullopt;
+  std::vector<std::string> fields;
+  std::size_t at = close + 2;
+  while (at < text->size()) {
+    const auto end = text->find_first_of(" \n", at);
+    fields.push_back(text->substr(at, end - at));
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return fields;
+}
+
+/// Calls `visit` with every number that names an entry of a directory such as /proc.
+template <typename Visit>
+void for_each_number(const std::string& directory, Visit visit) {
+  DIR* entries = opendir(directory.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string name = entry->d_name;
+    pid_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size()) visit(number);
+  }
+  closedir(entries);
+}
+
+void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& value) {
+  if (value) sum = sum.value_or(0) + *value;
+}
+
+/// The kernel's own list of a process's children; null where it keeps none.
+std::optional<std::vector<pid_t>> listed_children(pid_t pid) {
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  std::optional<std::vector<pid_t>> children;
+  for_each_number(tasks, [&](pid_t task) {
+    const auto text = read_small_file(tasks + "/" + std::to_string(task) + "/children");
+    if (!text) return;
+    if (!children) children.emplace();
+    const char* end = text->data() + text->size();
+    pid_t child = 0;
+    for (const char* at = text->data(); at < end;) {
+      const auto [rest, error] = std::from_chars(at, end, child);
+      if (error != std::errc()) break;
+      children->push_back(child);
+      at = rest + 1;
+    }
+  });
+  return children;
+}
+
+/// Parents of all processes, for kernels without lists of children.
+std::vector<pid_t> scanned_descendants(pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  for_each_number("/proc", [&](pid_t pid) {
+    const auto fields = stat_fields(pid);
+    if (fields && fields->size() > 1) children.emplace(std::atoi((*fields)[1].c_str()), pid);  // NOLINT(cert-err34-c)
+  });
+  std::vector<pid_t> found{root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto it = begin; it != end; ++it) found.push_back(it->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+}  // namespace
+
+std::string boot_id() {
+  return read_word("/proc/sys/kernel/random/boot_id").value_or("");
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::optional<std::int64_t> start_ticks(pid_t pid) {
+  const auto fields = stat_fields(pid);
+  // A zombie has ended: whoever waits for it is not to be waited for.
+  if (!fields || fields->size() < 20 || (*fields)[0] == "Z" || (*fields)[0] == "X") return std::nullopt;
+  return std::atoll((*fields)[19].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
+}
+
+std::vector<pid_t> descendants(pid_t root) {
+  if (!listed_children(getpid())) return scanned_descendants(root);
+  std::vector<pid_t> found{root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (const auto children = listed_children(found[i])) found.insert(found.end(), children->begin(), children->end());
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+std::vector<pid_t> processes_with_environment(const std::string& entry) {
+  std::vector<pid_t> found;
+  const std::string wanted = entry + '\0';
+  for_each_number("/proc", [&](pid_t pid) {
+    if (pid == getpid()) return;
+    const auto text = read_small_file("/proc/" + std::to_string(pid) + "/environ");
+    if (!text) return;
+    const auto at = text->find(wanted);
+    if (at != std::string::npos && (at == 0 || (*text)[at - 1] == '\0')) found.push_back(pid);
+  });
+  return found;
+}
+
+TreeUse tree_use(const std::vector<pid_t>& processes) {
+  TreeUse use;
+  for (const pid_t pid : processes) {
+    const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+    for_each_number(tasks, [&](pid_t task) {
+      const std::string base = tasks + "/" + std::to_string(task);
+      if (const auto schedstat = read_word(base + "/schedstat")) {
+        const char* end = schedstat->data() + schedstat->size();
+        std::int64_t on_cpu = 0;
+        std::int64_t waiting = 0;
+        const auto first = std::from_chars(schedstat->data(), end, on_cpu);
+        if (first.ec == std::errc() && first.ptr < end &&
+            std::from_chars(first.ptr + 1, end, waiting).ec == std::errc()) {
+          add(use.cpu_ns, on_cpu);
+          add(use.wait_ns, waiting);
+        }
+      }
+      if (const auto status = read_small_file(base + "/status")) {
+        add(use.involuntary_switches, integer_after(*status, "nonvoluntary_ctxt_switches:"));
+      }
+    });
+  }
+  return use;
+}
+
+std::int64_t resident_bytes(const std::vector<pid_t>& processes) {
+  static const std::int64_t page = sysconf(_SC_PAGESIZE);
+  std::int64_t bytes = 0;
+  for (const pid_t pid : processes) {
+    const auto text = read_small_file("/proc/" + std::to_string(pid) + "/statm");
+    if (!text) continue;
+    const auto space = text->find(' ');
+    std::int64_t pages = 0;
+    if (space != std::string::npos) std::from_chars(text->data() + space + 1, text->data() + text->size(), pages);
+    bytes += pages * page;
+  }
+  return bytes;
+}
+
+}  // namespace assay::platform
