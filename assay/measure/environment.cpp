@@ -1,0 +1,46 @@
+#include "assay/measure/environment.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace assay::measure {
+namespace {
+
+// What a program needs to find its files and speak the user's language; nothing that changes how fast it runs.
+constexpr std::array<const char*, 6> kAllowed{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"};
+
+}  // namespace
+
+std::map<std::string, std::string> worker_environment(const Settings& settings, const std::string& run) {
+  std::map<std::string, std::string> environment;
+  for (const char* name : kAllowed) {
+    if (const char* value = std::getenv(name)) environment[name] = value;
+  }
+  for (const auto& [name, value] : settings.env) environment[name] = value;
+  environment[kRunVariable] = run;
+  return environment;
+}
+
+std::vector<std::string> as_list(const std::map<std::string, std::string>& environment) {
+  std::vector<std::string> list;
+  list.reserve(environment.size());
+  for (const auto& [name, value] : environment) list.push_back(name + "=" + value);
+  return list;
+}
+
+std::optional<std::filesystem::path> find_allocator(Allocator allocator) {
+  static constexpr std::array<const char*, 4> kFolders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                                                       "/usr/lib64", "/usr/local/lib"};
+  const auto names = allocator == Allocator::tcmalloc
+                         ? std::vector<std::string>{"libtcmalloc.so.4", "libtcmalloc_minimal.so.4"}
+                         : std::vector<std::string>{"libjemalloc.so.2"};
+  for (const auto& name : names) {
+    for (const char* folder : kFolders) {
+      auto candidate = std::filesystem::path(folder) / name;
+      if (std::error_code ignored; std::filesystem::exists(candidate, ignored)) return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::measure

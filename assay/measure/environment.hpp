@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/settings.hpp"
+
+namespace assay::measure {
+
+/// Marks everything a run starts, so that whatever a lost agent left behind can be found and ended.
+constexpr const char* kRunVariable = "ASSAY_RUN";
+
+/// The whole environment of a worker: what is on the allow-list, the settings' own variables, and the run's mark.
+std::map<std::string, std::string> worker_environment(const Settings& settings, const std::string& run);
+
+/// "NAME=value" for each.
+std::vector<std::string> as_list(const std::map<std::string, std::string>& environment);
+
+/// The library of an allocator; null where it is not installed.
+std::optional<std::filesystem::path> find_allocator(Allocator allocator);
+
+}  // namespace assay::measure

@@ -1,0 +1,54 @@
+#include "assay/measure/host_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "assay/core/clock.hpp"
+#include "assay/core/error.hpp"
+
+namespace assay::measure {
+namespace {
+
+constexpr const char* kCommonPath = "/tmp/assay-host.lock";
+
+/// A new open file description each time: flock belongs to it, and children share it.
+Fd open_lock(const std::string& path) {
+  // In a sticky directory the kernel refuses O_CREAT on another user's file, so it is opened plainly first.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0 && errno == ENOENT) {
+    fd = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd >= 0) fchmod(fd, 0644);
+  }
+  if (fd < 0) {
+    fail(ErrorKind::failure,
+         "cannot open the host lock {}: {}. Name another with --host-lock, or none with --no-host-lock.", path,
+         std::strerror(errno));
+  }
+  return Fd(fd);
+}
+
+}  // namespace
+
+HostLock::HostLock(const std::string& path) : path_(path.empty() ? kCommonPath : path) {}
+
+bool HostLock::take(const std::function<bool()>& waiting) {
+  Fd file = open_lock(path_);
+  while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      fail(ErrorKind::failure, "cannot lock {}: {}", path_, std::strerror(errno));
+    if (!waiting()) return false;
+    sleep_until_ns(monotonic_ns() + 20'000'000);
+  }
+  held_ = std::move(file);
+  return true;
+}
+
+void HostLock::give_back() {
+  held_.reset();
+}
+
+}  // namespace assay::measure

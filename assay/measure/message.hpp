@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/core/json.hpp"
+#include "assay/core/record.hpp"
+
+namespace assay::measure {
+
+constexpr std::size_t kMostLineBytes = 4u << 20;
+
+/// A worker's answer to `prepare`.
+struct Prepared {
+  std::map<std::string, std::string> versions;
+  std::optional<std::int64_t> parameters;
+  json effective = json::object();
+};
+
+/// A worker's answer to `measure`.
+struct Measured {
+  std::vector<std::int64_t> samples_ns;
+  std::map<std::string, std::vector<std::int64_t>> phases_ns;
+  std::vector<Layer> layers;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// A worker's `error` message.
+struct Reported {
+  OutcomeKind kind = OutcomeKind::failed;
+  std::string message;
+};
+
+/// The command `prepare` for one process of a trial.
+json prepare_request(const Trial& trial, std::int64_t seed, std::int64_t rank, std::int64_t instance);
+
+// All throw Error{bad_input} that names the rule a worker broke.
+
+/// One line of the protocol.
+json parse_message(std::string_view line);
+/// The `type` of a message.
+std::string message_type(const json& message);
+Prepared read_prepared(const json& message);
+Reported read_error(const json& message);
+
+/// Adds a `samples` or `layers` message to `measured`, holding it to `max_samples`.
+void add_samples(const json& message, const std::string& detail, std::int64_t max_samples, Measured& measured);
+/// Takes `done` and checks that everything adds up.
+void finish(const json& message, const std::string& detail, Measured& measured);
+
+}  // namespace assay::measure

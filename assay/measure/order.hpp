@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+#include "assay/core/trial.hpp"
+
+namespace assay::measure {
+
+constexpr std::int64_t kProtocolVersion = 1;
+
+/// One process that assay-rank starts and measures. The n-th of an order writes rank-n.json.
+struct Process {
+  std::int64_t part = 0;      ///< which run of the lease it belongs to: 0, or 1 for the partner of a pair
+  std::int64_t rank = 0;      ///< within the run
+  std::int64_t instance = 0;  ///< within the run
+  std::vector<std::int64_t> cpus;
+};
+
+template <typename V>
+void describe(V& v, Process& p) {
+  v("part", p.part);
+  v("rank", p.rank);
+  v("instance", p.instance);
+  v("cpus", p.cpus);
+}
+
+/// One run of the lease: what its processes are told.
+struct Part {
+  Trial trial;
+  std::int64_t seed = 0;
+  std::vector<std::string> argv;                   ///< of the worker
+  std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
+};
+
+template <typename V>
+void describe(V& v, Part& p) {
+  required(v, "trial", p.trial);
+  v("seed", p.seed);
+  required(v, "argv", p.argv);
+  v("environment", p.environment);
+}
+
+/// What a run directory holds as run.json: everything assay-rank needs to know.
+struct Order {
+  std::int64_t order_version = 1;
+  Measure measure;
+  bool lockstep = false;
+  std::vector<Part> parts;
+  std::vector<Process> processes;
+};
+
+template <typename V>
+void describe(V& v, Order& o) {
+  required(v, "order_version", o.order_version);
+  v("measure", o.measure);
+  v("lockstep", o.lockstep);
+  required(v, "parts", o.parts);
+  required(v, "processes", o.processes);
+}
+
+}  // namespace assay::measure

@@ -1,0 +1,252 @@
+#include "assay/measure/rank.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "assay/core/clock.hpp"
+#include "assay/measure/environment.hpp"
+#include "assay/measure/session.hpp"
+#include "assay/measure/spawn.hpp"
+#include "assay/platform/counters.hpp"
+#include "assay/platform/cpus.hpp"
+#include "assay/platform/memory.hpp"
+#include "assay/platform/probe.hpp"
+
+namespace assay::measure {
+namespace {
+
+constexpr double kExitSeconds = 5;
+constexpr double kGraceSeconds = 1;
+constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every phase or layer
+
+/// The state of one process being measured.
+class Rank {
+ public:
+  Rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop)
+      : order_(order),
+        measure_(order.measure),
+        process_(order.processes.at(number)),
+        part_(order.parts.at(static_cast<std::size_t>(process_.part))),
+        number_(static_cast<std::int64_t>(number)),
+        sync_(sync),
+        stop_(stop),
+        memory_limit_(measure_.memory_limit_bytes.value_or(platform::total_memory_bytes() / 20 * 19)) {
+    result_.rank = process_.rank;
+    result_.cpus = process_.cpus;
+    oom_kills_ = platform::oom_kills();
+  }
+
+  RankResult run() {
+    try {
+      place();
+      prepare();
+      sync_.start_together(static_cast<std::int64_t>(order_.processes.size()), [this] { attend(); });
+      order_.lockstep ? measure_in_turns() : measure_alone();
+      leave();
+    } catch (const WorkerFailure& failure) {
+      take_failure(failure.outcome);
+      sync_.abort(number_);
+    } catch (const Error& error) {
+      take_failure({OutcomeKind::interrupted, error.what(), {}, {}, {}, {}});
+      sync_.abort(number_);
+    }
+    if (!end_tree(session_ ? session_->pid() : 0, result_.outcome.kind == OutcomeKind::ok ? 0 : kGraceSeconds)) {
+      result_.notes.emplace_back("a process of the worker could not be ended within 5 s");
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void place() {
+    stage_ = "start";
+    cpus_ = platform::allowed_cpus();
+    if (!process_.cpus.empty()) {
+      if (!platform::pin_to(process_.cpus)) worker_failed(OutcomeKind::refused, "the CPUs chosen are not allowed here");
+      cpus_ = process_.cpus;
+    }
+    const auto& settings = part_.trial.settings;
+    if (settings.memory_bind && !platform::bind_memory(*settings.memory_bind)) {
+      result_.notes.push_back(fmt::format("memory_bind {} was refused by the kernel", name_of(*settings.memory_bind)));
+    }
+    environment_ = as_list(part_.environment);
+    if (settings.allocator && *settings.allocator != Allocator::system) {
+      const auto library = find_allocator(*settings.allocator);
+      if (!library) {
+        worker_failed(OutcomeKind::refused,
+                      fmt::format("allocator {} is not installed here", name_of(*settings.allocator)));
+      }
+      environment_.push_back("LD_PRELOAD=" + library->string());
+    }
+  }
+
+  void prepare() {
+    const std::int64_t begin = monotonic_ns();
+    session_.emplace(part_.argv, environment_, [this] { tick(); });
+    stage_ = "prepare";
+    const json request = prepare_request(part_.trial, part_.seed, process_.rank, process_.instance);
+    auto prepared = session_->prepare(request, measure_.prepare_limit_seconds);
+    result_.prepare_ns = monotonic_ns() - begin;
+    result_.versions = std::move(prepared.versions);
+    result_.parameters_built = prepared.parameters;
+    result_.effective = std::move(prepared.effective);
+    stage_ = "measure";
+  }
+
+  void measure_alone() {
+    const auto before = read_counters();
+    double done_seconds = 0;
+    std::int64_t done_samples = 0;
+    std::int64_t turn = 0;
+    if (measure_.warmup_seconds > 0) take_slice(turn++, measure_.warmup_seconds, measure_.max_samples, true);
+    while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
+      const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
+      done_seconds += take_slice(turn++, seconds, measure_.max_samples - done_samples, false);
+      done_samples += result_.slices.back().samples;
+    }
+    finish_steps(before);
+    measure_details();
+  }
+
+  /// Partners in alternating slices. The first round is the warm-up; two turns after the last are the details of either
+  /// side.
+  void measure_in_turns() {
+    const auto tick = [this] { attend(); };
+    const auto members = static_cast<std::int64_t>(std::count_if(
+        order_.processes.begin(), order_.processes.end(), [&](const auto& p) { return p.part == process_.part; }));
+    const auto before = read_counters();
+    double done_seconds = 0;
+    std::int64_t done_samples = 0;
+    std::int64_t turn = 0;
+    for (;; ++turn) {
+      if (side_of_turn(turn) != process_.part) continue;
+      if (!sync_.wait_turn(turn, tick)) break;
+      if (turn < 2) {
+        if (measure_.warmup_seconds > 0) take_slice(turn, measure_.warmup_seconds, measure_.max_samples, true);
+      } else {
+        done_seconds +=
+            take_slice(turn, 1e6, std::min(measure_.pair_steps, measure_.max_samples - done_samples), false);
+        done_samples += result_.slices.back().samples;
+      }
+      sync_.end_turn(turn, members, [&] {
+        return turn >= 2 && turn % 2 == 1 && (done_seconds >= measure_.seconds || done_samples >= measure_.max_samples);
+      });
+    }
+    finish_steps(before);
+    if (!measure_.phases && !measure_.layers) return;
+    const std::int64_t detail_turn = sync_.stopped_at() + process_.part;
+    sync_.wait_last_turn(detail_turn, tick);
+    measure_details();
+    sync_.end_turn(detail_turn, members, [] { return false; });
+  }
+
+  /// One `measure` with the speed probe before it; seconds of steps it took.
+  double take_slice(std::int64_t turn, double seconds, std::int64_t max_samples, bool warmup) {
+    Slice slice;
+    slice.turn = turn;
+    slice.warmup = warmup;
+    slice.probe_ns = probe_.run();
+    const auto measured = session_->measure("step", seconds, max_samples, measure_.limit_seconds);
+    slice.begin_ns = measured.begin_ns;
+    slice.end_ns = measured.end_ns;
+    slice.samples = static_cast<std::int64_t>(measured.samples_ns.size());
+    result_.slices.push_back(slice);
+    result_.samples_ns.insert(result_.samples_ns.end(), measured.samples_ns.begin(), measured.samples_ns.end());
+    return static_cast<double>(
+               std::accumulate(measured.samples_ns.begin(), measured.samples_ns.end(), std::int64_t{0})) /
+           1e9;
+  }
+
+  void finish_steps(const platform::Counters& before) {
+    result_.probe_after_ns = probe_.run();
+    result_.disturbance = platform::between(before, read_counters(), cpus_);
+  }
+
+  void measure_details() {
+    const double seconds = measure_.seconds / 2;
+    if (measure_.phases) {
+      auto measured = session_->measure("phases", seconds, kDetailSamples, measure_.limit_seconds);
+      result_.phase_step_ns = std::move(measured.samples_ns);
+      result_.phases_ns = std::move(measured.phases_ns);
+    }
+    if (measure_.layers) {
+      auto measured = session_->measure("layers", seconds, kDetailSamples, measure_.limit_seconds);
+      result_.layer_step_ns = std::move(measured.samples_ns);
+      result_.layers = std::move(measured.layers);
+    }
+  }
+
+  void leave() {
+    stage_ = "exit";
+    if (!session_->exit(kExitSeconds)) result_.notes.emplace_back("the worker did not end when asked and was ended");
+    result_.peak_memory_bytes = session_->peak_memory_bytes();
+  }
+
+  /// The worker and what it started: descendants of this process, which does nothing else.
+  std::vector<pid_t> tree() const { return platform::descendants(getpid()); }
+
+  platform::Counters read_counters() const { return platform::read_counters(cpus_, tree()); }
+
+  /// While the worker works: is somebody telling us to stop, is it growing too large?
+  void tick() {
+    if (stop_ != 0) worker_failed(OutcomeKind::interrupted, "Assay was told to stop");
+    if (const auto culprit = sync_.aborted_by(); culprit && *culprit != number_) {
+      worker_failed(OutcomeKind::interrupted, fmt::format("ended because process {} of the same run failed", *culprit));
+    }
+    // The worker itself at every tick, everything it started once a second: walking a tree costs CPU that is measured.
+    const bool whole_tree = monotonic_ns() >= next_tree_check_ns_;
+    if (whole_tree) next_tree_check_ns_ = monotonic_ns() + 1'000'000'000;
+    const std::int64_t resident = platform::resident_bytes(whole_tree ? tree() : std::vector<pid_t>{session_->pid()});
+    if (resident > memory_limit_) {
+      worker_failed(OutcomeKind::out_of_memory,
+                    fmt::format("{} bytes resident, the limit is {}", resident, memory_limit_));
+    }
+  }
+
+  /// While others work: the same, and the worker must still be there and silent.
+  void attend() {
+    tick();
+    session_->attend();
+  }
+
+  void take_failure(Outcome outcome) {
+    if (outcome.signal && *outcome.signal == SIGKILL && oom_kills_ && platform::oom_kills() > oom_kills_) {
+      outcome.kind = OutcomeKind::out_of_memory;
+      outcome.message = "ended by the kernel because memory ran out";
+    }
+    outcome.stage = stage_;
+    if (session_ && !session_->stderr_tail().empty()) outcome.stderr_tail = session_->stderr_tail();
+    result_.outcome = std::move(outcome);
+  }
+
+  const Order& order_;
+  const Measure& measure_;
+  const Process& process_;
+  const Part& part_;
+  const std::int64_t number_;
+  Sync& sync_;
+  const volatile std::sig_atomic_t& stop_;
+  const std::int64_t memory_limit_;
+  std::optional<std::int64_t> oom_kills_;
+  std::int64_t next_tree_check_ns_ = 0;
+  const char* stage_ = "start";
+  std::vector<std::int64_t> cpus_;
+  std::vector<std::string> environment_;
+  platform::SpeedProbe probe_;
+  std::optional<Session> session_;
+  RankResult result_;
+};
+
+}  // namespace
+
+std::int64_t side_of_turn(std::int64_t turn) {
+  const std::int64_t round = turn / 2;
+  return (turn % 2) ^ (round % 2);
+}
+
+RankResult run_rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop) {
+  return Rank(order, number, sync, stop).run();
+}
+
+}  // namespace assay::measure

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <csignal>
+#include <filesystem>
+
+#include "assay/core/record.hpp"
+#include "assay/measure/order.hpp"
+#include "assay/measure/sync.hpp"
+
+namespace assay::measure {
+
+/// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
+/// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.
+/// `stop` becomes non-zero when the caller is told to end; the result is then `interrupted`.
+RankResult run_rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop);
+
+/// Side of a pair whose turn it is: a b, b a, a b, …, so that drift favours neither.
+std::int64_t side_of_turn(std::int64_t turn);
+
+}  // namespace assay::measure

@@ -1,0 +1,55 @@
+// assay-rank: carries out one process of a run. Started by a launcher, reads run.json from a run directory, leaves
+// rank-N.json there. It ends the worker's whole tree before it ends itself, also when its own parent goes away.
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "assay/measure/rank.hpp"
+#include "assay/measure/run_directory.hpp"
+
+namespace {
+
+volatile std::sig_atomic_t stop = 0;
+
+void on_stop(int) {
+  stop = 1;
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop;  // without SA_RESTART: waiting ends at once
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t number = 0;
+  const char* digits = argc == 3 ? argv[2] : "";
+  if (argc != 3 || std::from_chars(digits, digits + std::strlen(digits), number).ec != std::errc()) {
+    std::fprintf(stderr, "assay-rank is started by assay: assay-rank RUN_DIRECTORY NUMBER\n");
+    return 2;
+  }
+  catch_signals();
+  // The agent's host lock stays open here while the worker lives, and must not reach the worker.
+  syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  try {
+    const std::filesystem::path directory = argv[1];
+    const auto order = assay::measure::read_order(directory);
+    if (number >= order.processes.size()) assay::fail(assay::ErrorKind::failure, "run.json has no process {}", number);
+    assay::measure::Sync sync(directory);
+    assay::measure::write_result(directory, number, assay::measure::run_rank(order, number, sync, stop));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "assay-rank: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,123 @@
+#include "assay/measure/run_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "assay/platform/proc.hpp"
+
+namespace assay::measure {
+namespace {
+
+// A million samples of a rank as text, and as much again for phases and layers.
+constexpr std::size_t kMostResultBytes = 64u << 20;
+
+std::string result_name(std::size_t number) {
+  return fmt::format("rank-{}.json", number);
+}
+
+[[noreturn]] void cannot(const char* what, const std::filesystem::path& path) {
+  const int error = errno;
+  fail(error == ENOSPC ? ErrorKind::no_space : ErrorKind::failure, "cannot {} {}: {}.{}", what, path.string(),
+       std::strerror(error),
+       error == ENOSPC ? " Free space, then run the same command again: nothing finished is lost." : "");
+}
+
+/// The text of a regular file of at most `limit` bytes; null otherwise.
+std::optional<std::string> read_file(const std::filesystem::path& file, std::size_t limit) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return std::nullopt;
+  struct stat status {};
+  std::optional<std::string> text;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limit) {
+    text.emplace(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t done = 0;
+    ssize_t got = 0;
+    while (done < text->size() && (got = read(fd, text->data() + done, text->size() - done)) > 0) {
+      done += static_cast<std::size_t>(got);
+    }
+    if (done != text->size()) text.reset();
+  }
+  close(fd);
+  return text;
+}
+
+}  // namespace
+
+std::filesystem::path default_run_root() {
+  const char* configured = std::getenv("TMPDIR");
+  const std::filesystem::path base = configured != nullptr && *configured == '/' ? configured : "/tmp";
+  const auto root = base / fmt::format("assay-{}", getuid());
+  if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) cannot("make the run directory", root);
+  struct stat status {};
+  if (lstat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {
+    fail(ErrorKind::failure, "{} belongs to another user. Set TMPDIR to a directory of your own.", root.string());
+  }
+  return root;
+}
+
+RunDirectory::RunDirectory(const std::filesystem::path& root, const std::string& name) : path_(root / name) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+  if (mkdir(path_.c_str(), 0700) != 0) cannot("make the run directory", path_);
+}
+
+RunDirectory::~RunDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void RunDirectory::write_order(const Order& order) const {
+  write_file(path_ / "run.json", to_json(order).dump());
+}
+
+std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
+  const auto text = read_file(path_ / result_name(number), kMostResultBytes);
+  if (!text) return std::nullopt;
+  try {
+    auto result = from_json<RankResult>(parse_json(*text, {kMostResultBytes, 16, 16'000'000}), result_name(number));
+    check(result);
+    return result;
+  } catch (const Error&) {
+    return std::nullopt;  // the agent treats a torn result like a missing one
+  }
+}
+
+Order read_order(const std::filesystem::path& directory) {
+  const auto text = read_file(directory / "run.json", kMostResultBytes);
+  if (!text) fail(ErrorKind::failure, "{} cannot be read", (directory / "run.json").string());
+  auto order = from_json<Order>(parse_json(*text, {kMostResultBytes, 64, 4'000'000}), "run.json");
+  if (order.order_version != 1) fail(ErrorKind::failure, "run.json has order_version {}", order.order_version);
+  return order;
+}
+
+void write_result(const std::filesystem::path& directory, std::size_t number, const RankResult& result) {
+  const auto final_path = directory / result_name(number);
+  const auto draft = directory / (result_name(number) + ".draft");
+  // Text from the framework may hold any bytes: what is no UTF-8 is replaced, not refused.
+  write_file(draft, to_json(result).dump(-1, ' ', false, json::error_handler_t::replace));
+  if (std::rename(draft.c_str(), final_path.c_str()) != 0) cannot("rename", draft);
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) cannot("write", file);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t wrote = write(fd, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      const int error = errno;
+      close(fd);
+      errno = error;
+      cannot("write", file);
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  if (close(fd) != 0) cannot("write", file);
+}
+
+}  // namespace assay::measure
