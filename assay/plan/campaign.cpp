@@ -1,8 +1,53 @@
 #include "assay/plan/campaign.hpp"
 
+#include <set>
+
 #include "assay/core/hash.hpp"
+#include "assay/plan/catalog.hpp"
+#include "assay/plan/sweep.hpp"
+#include "assay/plan/text.hpp"
 
 namespace assay::plan {
+namespace {
+
+constexpr std::size_t kLongestName = 200;
+constexpr std::int64_t kMostRuns = 10'000'000;
+
+void check_name(const std::string& name) {
+  if (name.empty() || name.size() > kLongestName) {
+    fail(ErrorKind::usage, "name: {} has {} bytes. Write 1 to {}.", shown(name), name.size(), kLongestName);
+  }
+  check_text(name, "name");
+}
+
+void check_workers(const Campaign& campaign, const Catalog& catalog) {
+  if (!campaign.measure.phases && !campaign.measure.layers) return;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& trial : campaign.trials) {
+    if (!seen.emplace(trial.worker.name, trial.worker.release).second) continue;
+    if (const auto* worker = catalog.find(trial.worker)) check_details(*worker, campaign.measure);
+  }
+}
+
+}  // namespace
+
+void check(const Campaign& campaign, const Catalog& catalog) {
+  check_name(campaign.name);
+  if (campaign.seed < 0 || campaign.seed > kLargestNumber) {
+    fail(ErrorKind::usage, "seed: {} is outside 0 to {}.", campaign.seed, kLargestNumber);
+  }
+  if (campaign.runs < 1 || campaign.runs > kMostRuns) {
+    fail(ErrorKind::usage, "runs: {} is outside 1 to {}.", campaign.runs, kMostRuns);
+  }
+  check(campaign.measure);
+  check_workers(campaign, catalog);
+  if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there is none. Describe one or more.");
+  if (campaign.lockstep && campaign.trials.size() != 2) {
+    fail(ErrorKind::usage,
+         "lockstep: it pairs exactly two trials, and there {} {}. Set it to false or change the trials.",
+         campaign.trials.size() == 1 ? "is" : "are", campaign.trials.size());
+  }
+}
 
 std::string campaign_id(const Campaign& campaign, std::int64_t round) {
   json identity = {{"name", campaign.name},

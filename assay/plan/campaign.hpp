@@ -8,6 +8,8 @@
 
 namespace assay::plan {
 
+class Catalog;
+
 /// A named set of trials, each with the number of runs wanted: what a spec file or a command line expands to.
 struct Campaign {
   std::string name;
@@ -17,6 +19,10 @@ struct Campaign {
   Measure measure;
   std::vector<Trial> trials;  ///< distinct, in the order written
 };
+
+/// Throws Error{usage} naming the field that is out of range, a lock-step that has not two trials, or phases or layers
+/// that a worker cannot measure. The trials themselves are checked where they are expanded.
+void check(const Campaign& campaign, const Catalog& catalog);
 
 /// Identity of a campaign's round: the same command is the same campaign. The number of runs is no part of it, so that
 /// asking for more runs extends a campaign instead of starting another.

@@ -3,11 +3,15 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/core/trial.hpp"
 
 namespace assay::plan {
+
+/// The version of workers/PROTOCOL.md that this Assay speaks. A worker of another one is a problem of the catalog.
+constexpr std::int64_t kWorkerProtocol = 1;
 
 /// What a worker's folder says of it in worker.json, read without starting anything.
 struct WorkerInfo {
@@ -17,7 +21,7 @@ struct WorkerInfo {
   std::string description;
   std::vector<std::string> argv;      ///< "{folder}" stands for the worker's folder
   std::vector<std::string> networks;  ///< "*" is every network
-  std::vector<std::string> modes;
+  std::vector<std::string> modes;     ///< here and in the next two, "*" or an empty list is every one
   std::vector<std::string> precisions;
   std::vector<std::string> devices;
   std::vector<std::string> details;          ///< of step, phases, layers
@@ -42,9 +46,21 @@ void describe(V& v, WorkerInfo& w) {
   v("inert", w.inert);
 }
 
-/// The workers at hand: every folder below `roots` that has a worker.json.
+/// Throws Error{usage} where a field is missing or malformed: names and releases are letters, digits and ._+-.
+void check(const WorkerInfo& worker);
+
+/// True where release `a` is older than `b`. Runs of digits compare as numbers (1.9 before 1.10); a release that goes
+/// on with letters or '-' is a pre-release (1.0rc1 before 1.0), one that goes on with '.' or '+' a later one.
+bool older_release(std::string_view a, std::string_view b);
+
+/// The workers at hand: every folder directly below `roots` that has a worker.json.
 class Catalog {
  public:
+  Catalog() = default;
+
+  /// A catalog of known workers; throws Error{usage} where one of them is malformed.
+  explicit Catalog(std::vector<WorkerInfo> workers);
+
   /// Reads all; a folder listed earlier wins over a later one of the same name and release. A broken worker.json is
   /// kept in problems(), because one bad worker must not hide the others.
   static Catalog read(const std::vector<std::filesystem::path>& roots);
@@ -59,6 +75,9 @@ class Catalog {
   const WorkerInfo* find(const Worker& worker) const;
 
  private:
+  void read_root(const std::filesystem::path& root);
+  void add(const std::filesystem::path& file);
+
   std::vector<WorkerInfo> workers_;
   std::vector<std::string> problems_;
 };
@@ -68,6 +87,10 @@ std::vector<std::string> worker_argv(const WorkerInfo& worker);
 
 /// Throws Error{usage} where the worker cannot do the trial: network, mode, precision, device, or a setting it neither
 /// applies nor declares inert. The message names the value and what the worker has.
+/// What Assay itself sets around any worker is always allowed: instances, affinity, memory_bind, allocator, env.
 void check_supported(const WorkerInfo& worker, const Trial& trial);
+
+/// Throws Error{usage} where `measure` asks for phases or layers that the worker cannot give.
+void check_details(const WorkerInfo& worker, const Measure& measure);
 
 }  // namespace assay::plan

@@ -1,0 +1,126 @@
+#include "assay/plan/axis.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::plan {
+namespace {
+
+template <typename E>
+std::vector<std::string> names_of() {
+  return {EnumNames<E>::names.begin(), EnumNames<E>::names.end()};
+}
+
+template <typename E>
+E enum_value(const Scalar& value) {
+  const auto& names = EnumNames<E>::names;
+  const auto it = std::find(names.begin(), names.end(), std::get<std::string>(value));
+  ASSAY_CHECK(it != names.end());
+  return static_cast<E>(it - names.begin());
+}
+
+const std::string& text_of(const Scalar& value) {
+  return std::get<std::string>(value);
+}
+
+std::int64_t number_of(const Scalar& value) {
+  return std::get<std::int64_t>(value);
+}
+
+/// An axis over the setting that `member` points to.
+template <auto member>
+void apply_number(Trial& trial, const std::string&, const Scalar& value) {
+  trial.settings.*member = number_of(value);
+}
+
+template <auto member>
+void apply_text(Trial& trial, const std::string&, const Scalar& value) {
+  trial.settings.*member = text_of(value);
+}
+
+template <auto member, typename E>
+void apply_enum(Trial& trial, const std::string&, const Scalar& value) {
+  trial.settings.*member = enum_value<E>(value);
+}
+
+/// The value is "name==release" by the time it is applied.
+void apply_worker(Trial& trial, const std::string&, const Scalar& value) {
+  const std::string& text = text_of(value);
+  const auto equals = std::min(text.find("=="), text.size());
+  trial.worker.name = text.substr(0, equals);
+  trial.worker.release = text.substr(std::min(equals + 2, text.size()));
+}
+
+using Field = void (*)(Trial&, const std::string&, const Scalar&);
+
+Axis setting(const char* name, AxisKind kind, Field apply, std::vector<std::string> choices = {}) {
+  return {std::string("settings.") + name, kind, true, std::move(choices), apply};
+}
+
+std::vector<Axis> workload_axes() {
+  return {
+      {"network", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.network = text_of(v); }},
+      {"worker", AxisKind::words, false, {}, apply_worker},
+      {"mode", AxisKind::words, false, names_of<Mode>(),
+       [](Trial& t, auto&, auto& v) { t.workload.mode = enum_value<Mode>(v); }},
+      {"batch", AxisKind::numbers, false, {}, [](Trial& t, auto&, auto& v) { t.workload.batch = number_of(v); }},
+      {"precision", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.precision = text_of(v); }},
+      {"data", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.data = text_of(v); }},
+      {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
+  };
+}
+
+std::vector<Axis> setting_axes() {
+  using S = Settings;
+  return {
+      setting("instances", AxisKind::numbers, apply_number<&S::instances>),
+      setting("inter_op", AxisKind::numbers, apply_number<&S::inter_op>),
+      setting("intra_op", AxisKind::numbers, apply_number<&S::intra_op>),
+      setting("library_threads", AxisKind::numbers, apply_number<&S::library_threads>),
+      setting("affinity", AxisKind::words, apply_enum<&S::affinity, Affinity>, names_of<Affinity>()),
+      setting("memory_bind", AxisKind::words, apply_enum<&S::memory_bind, MemoryBind>, names_of<MemoryBind>()),
+      setting("allocator", AxisKind::words, apply_enum<&S::allocator, Allocator>, names_of<Allocator>()),
+      setting("spin", AxisKind::flag, [](Trial& t, auto&, auto& v) { t.settings.spin = std::get<bool>(v); }),
+      setting("compile", AxisKind::words, apply_text<&S::compile>),
+      setting("layout", AxisKind::words, apply_text<&S::layout>),
+      setting("loaders", AxisKind::numbers, apply_number<&S::loaders>),
+      setting("prefetch", AxisKind::numbers, apply_number<&S::prefetch>),
+      setting("bucket_bytes", AxisKind::sizes, apply_number<&S::bucket_bytes>),
+      setting("env.", AxisKind::verbatim, [](Trial& t, auto& m, auto& v) { t.settings.env[m] = text_of(v); }),
+  };
+}
+
+std::vector<Axis> placement_axes() {
+  return {
+      {"placement.device",
+       AxisKind::words,
+       false,
+       {},
+       [](Trial& t, auto&, auto& v) { t.placement.device = text_of(v); }},
+      {"placement.ranks",
+       AxisKind::numbers,
+       false,
+       {},
+       [](Trial& t, auto&, auto& v) { t.placement.ranks = number_of(v); }},
+      {"placement.ranks_per_node",
+       AxisKind::numbers,
+       true,
+       {},
+       [](Trial& t, auto&, auto& v) { t.placement.ranks_per_node = number_of(v); }},
+  };
+}
+
+}  // namespace
+
+const std::vector<Axis>& axes() {
+  static const std::vector<Axis> all = [] {
+    std::vector<Axis> out;
+    for (auto* part : {workload_axes, setting_axes, placement_axes}) {
+      for (auto& axis : part()) out.push_back(std::move(axis));
+    }
+    return out;
+  }();
+  return all;
+}
+
+}  // namespace assay::plan

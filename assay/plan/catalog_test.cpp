@@ -1,0 +1,196 @@
+#include "assay/plan/catalog.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "assay/plan/plan_fixture.hpp"
+
+namespace assay::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+namespace fs = std::filesystem;
+
+template <typename Body>
+std::string error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+class CatalogFiles : public testing::Test {
+ protected:
+  CatalogFiles() : root_(fs::path(testing::TempDir()) / fmt::format("catalog-{}", getpid())) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  ~CatalogFiles() override { fs::remove_all(root_); }
+
+  void write(const std::string& folder, const std::string& text) {
+    fs::create_directories(root_ / folder);
+    std::ofstream(root_ / folder / "worker.json") << text;
+  }
+
+  static std::string worker(const std::string& name, const std::string& release, const std::string& description = "") {
+    WorkerInfo info = fake_worker(release);
+    info.name = name;
+    info.description = description;
+    return to_json(info).dump();
+  }
+
+  fs::path root_;
+};
+
+TEST(Release, digits_compare_as_numbers) {
+  EXPECT_TRUE(older_release("1.9.0", "1.10.0"));
+  EXPECT_FALSE(older_release("1.10.0", "1.9.0"));
+  EXPECT_TRUE(older_release("1.0", "1.0.1"));
+  EXPECT_FALSE(older_release("2.0.0", "2.0.0"));
+  EXPECT_FALSE(older_release("1.01", "1.1"));
+  EXPECT_FALSE(older_release("1.1", "1.01"));
+}
+
+TEST(Release, a_prerelease_is_older_and_a_build_is_newer) {
+  EXPECT_TRUE(older_release("2.0.0rc1", "2.0.0"));
+  EXPECT_TRUE(older_release("2.0.0-rc1", "2.0.0"));
+  EXPECT_TRUE(older_release("2.0.0rc2", "2.0.0rc10"));
+  EXPECT_TRUE(older_release("2.0.0", "2.0.0+cpu"));
+  EXPECT_TRUE(older_release("2.0rc1", "2.0.1"));
+  EXPECT_FALSE(older_release("2.0.0", "2.0.0rc1"));
+}
+
+TEST(Catalog, a_name_alone_is_the_newest_release) {
+  EXPECT_EQ(test_catalog().find("fake").release, "1.10.0");
+  EXPECT_EQ(test_catalog().find("fake==1.9.0").release, "1.9.0");
+}
+
+TEST(Catalog, an_unknown_worker_lists_what_there_is) {
+  const Catalog catalog = test_catalog();
+  EXPECT_THAT(error_of([&] { catalog.find("pytorch"); }),
+              HasSubstr("'pytorch' is not at hand. There are: fake==1.0.0"));
+  EXPECT_THAT(error_of([&] { catalog.find("fake==3"); }), HasSubstr("'fake==3' is not at hand in this release"));
+  EXPECT_THAT(error_of([&] { catalog.find("fake=="); }), HasSubstr("not at hand"));
+  EXPECT_THAT(error_of([&] { Catalog().find("fake"); }), HasSubstr("no worker is"));
+  EXPECT_EQ(catalog.find(Worker{"fake", "3"}), nullptr);
+}
+
+TEST_F(CatalogFiles, workers_are_read_in_a_stable_order) {
+  write("b", worker("b", "1"));
+  write("a", worker("a", "1"));
+  fs::create_directories(root_ / "empty");
+  const Catalog catalog = Catalog::read({root_, root_ / "absent"});
+  EXPECT_THAT(catalog.problems(), IsEmpty());
+  ASSERT_THAT(catalog.workers(), SizeIs(2));
+  EXPECT_EQ(catalog.workers()[0].name, "a");
+  EXPECT_EQ(catalog.workers()[0].folder, root_ / "a");
+}
+
+TEST_F(CatalogFiles, the_folder_listed_first_wins) {
+  write("one/fake", worker("fake", "1", "first"));
+  write("two/fake", worker("fake", "1", "second"));
+  const Catalog catalog = Catalog::read({root_ / "one", root_ / "two"});
+  ASSERT_THAT(catalog.workers(), SizeIs(1));
+  EXPECT_EQ(catalog.workers()[0].description, "first");
+}
+
+TEST_F(CatalogFiles, a_broken_worker_hides_no_other) {
+  write("a-garbage", "{");
+  write("b-bad-name", worker("../etc", "1"));
+  write("c-newer", R"({"name": "x", "release": "1", "protocol": 2, "argv": ["x"], "networks": []})");
+  write("d-no-argv", R"({"name": "x", "release": "1", "protocol": 1, "argv": [], "networks": []})");
+  write("e-huge", std::string(2u << 20, ' '));
+  write("f-missing", R"({"release": "1"})");
+  write("g-fine", R"({"name": "x", "release": "1", "protocol": 1, "argv": ["x"], "networks": [], "later": 1})");
+  fs::create_directories(root_ / "h-folder" / "worker.json");
+  const Catalog catalog = Catalog::read({root_});
+  EXPECT_THAT(catalog.workers(), SizeIs(1));
+  EXPECT_THAT(catalog.problems(),
+              ElementsAre(HasSubstr("a-garbage"), HasSubstr("'../etc' cannot be used"),
+                          HasSubstr("speaks 2, this Assay speaks 1"), HasSubstr("argv: it is empty"),
+                          HasSubstr("bytes of JSON"), HasSubstr("'name' is missing"), HasSubstr("no regular file")));
+}
+
+TEST(Catalog, the_folder_is_put_into_the_arguments) {
+  WorkerInfo worker = fake_worker();
+  worker.folder = "/opt/{folder}";
+  worker.argv = {"{folder}/run", "--path={folder}:{folder}", "{batch}"};
+  EXPECT_THAT(worker_argv(worker), ElementsAre("/opt/{folder}/run", "--path=/opt/{folder}:/opt/{folder}", "{batch}"));
+}
+
+Trial toy_trial() {
+  Trial trial;
+  trial.workload.network = "toy";
+  trial.worker = {"fake", "1.0.0"};
+  return trial;
+}
+
+std::string refusal(void (*change)(Trial&)) {
+  Trial trial = toy_trial();
+  change(trial);
+  return error_of([&] { check_supported(fake_worker(), trial); });
+}
+
+TEST(Supported, every_part_of_a_trial_must_be_listed) {
+  EXPECT_EQ(refusal([](Trial&) {}), "no error");
+  EXPECT_THAT(refusal([](Trial& t) { t.workload.network = "vgg16"; }), HasSubstr("has no 'vgg16'. It has: toy."));
+  EXPECT_THAT(refusal([](Trial& t) { t.workload.precision = "bf16"; }), HasSubstr("precision: "));
+  EXPECT_THAT(refusal([](Trial& t) { t.placement.device = "cuda"; }), HasSubstr("placement.device: "));
+  EXPECT_THAT(
+      refusal([](Trial& t) { t.settings.inter_op = 1; }),
+      HasSubstr("settings.inter_op: the worker fake 1.0.0 has no such setting. It has: intra_op, bucket_bytes."));
+  EXPECT_THAT(refusal([](Trial& t) { t.workload.command = {"true"}; }), HasSubstr("only the worker 'command'"));
+}
+
+TEST(Supported, inert_settings_and_those_of_assay_are_allowed) {
+  EXPECT_EQ(refusal([](Trial& t) { t.settings.spin = true; }), "no error");
+  EXPECT_EQ(refusal([](Trial& t) {
+              t.settings.instances = 2;
+              t.settings.affinity = Affinity::compact;
+              t.settings.memory_bind = MemoryBind::local;
+              t.settings.allocator = Allocator::jemalloc;
+              t.settings.env = {{"A", "1"}};
+            }),
+            "no error");
+}
+
+TEST(Supported, a_mode_that_the_worker_lacks_is_refused) {
+  WorkerInfo worker = fake_worker();
+  worker.modes = {"infer"};
+  Trial trial = toy_trial();
+  trial.workload.mode = Mode::train;
+  EXPECT_THAT(error_of([&] { check_supported(worker, trial); }), HasSubstr("has no 'train'. It has: infer."));
+}
+
+TEST(Supported, a_star_is_every_network_and_silence_restricts_nothing) {
+  Trial trial = toy_trial();
+  trial.workload.network = "anything";
+  trial.workload.precision = "int4";
+  trial.workload.command = {"true"};
+  EXPECT_EQ(error_of([&] { check_supported(command_worker(), trial); }), "no error");
+  trial.workload.command.reset();
+  EXPECT_THAT(error_of([&] { check_supported(command_worker(), trial); }), HasSubstr("command: it is missing"));
+}
+
+TEST(Supported, details_must_be_measurable) {
+  Measure measure;
+  EXPECT_EQ(error_of([&] { check_details(command_worker(), measure); }), "no error");
+  measure.phases = true;
+  EXPECT_EQ(error_of([&] { check_details(fake_worker(), measure); }), "no error");
+  EXPECT_THAT(error_of([&] { check_details(command_worker(), measure); }),
+              HasSubstr("cannot measure phases. It has: step."));
+  measure.layers = true;
+  EXPECT_THAT(error_of([&] { check_details(fake_worker(), measure); }), HasSubstr("cannot measure layers"));
+}
+
+}  // namespace
+}  // namespace assay::plan

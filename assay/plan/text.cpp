@@ -1,0 +1,96 @@
+#include "assay/plan/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "assay/core/error.hpp"
+
+namespace assay::plan {
+namespace {
+
+/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0. Refuses overlong forms, surrogates and code
+/// points beyond U+10FFFF, as Unicode's table 3-7 does.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+  };
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// True for C0, DEL and C1 (which UTF-8 writes as c2 80 to c2 9f): a terminal may obey any of them.
+bool is_control(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
+  return first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<BadText> find_bad_text(std::string_view text, std::string_view allowed) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(text.substr(at));
+    if (length == 0) return BadText{at, "is not UTF-8"};
+    if (text[at] == '\0') return BadText{at, "is a zero byte"};
+    if (is_control(text.substr(at, length)) && allowed.find(text[at]) == std::string_view::npos) {
+      return BadText{at, "is a control character"};
+    }
+    at += length;
+  }
+  return std::nullopt;
+}
+
+void check_text(std::string_view text, const std::string& what, std::string_view allowed) {
+  const auto bad = find_bad_text(text, allowed);
+  if (!bad) return;
+  fail(ErrorKind::usage, "{}: byte {} (0x{:02x}) {}. Write plain UTF-8 text.", what, bad->offset + 1,
+       static_cast<unsigned>(static_cast<unsigned char>(text[bad->offset])), bad->reason);
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+  constexpr std::size_t kLongestWord = 64;  // longer is no misspelling, and the distance costs its square
+  const std::string* nearest = nullptr;
+  std::size_t least = std::min<std::size_t>(3, word.size() / 3 + 1) + 1;
+  for (const auto& choice : choices) {
+    if (word.size() > kLongestWord) break;
+    const std::size_t distance = edit_distance(word, choice);
+    if (distance < least) {
+      least = distance;
+      nearest = &choice;
+    }
+  }
+  if (nearest != nullptr) return fmt::format("Did you mean '{}'?", *nearest);
+  return fmt::format("Choose one of {}.", fmt::join(choices, ", "));
+}
+
+}  // namespace assay::plan
