@@ -114,10 +114,10 @@ struct RunRow {
   std::optional<Pair> pair;
 };
 
-/// Chooses records; an empty field chooses all.
+/// Chooses records; an empty field chooses all. Written as {.trial = "ab12"}.
 struct Filter {
-  std::string campaign;  ///< id
-  std::string trial;     ///< id, or the first digits of one
+  std::string campaign{};  ///< id
+  std::string trial{};     ///< id, or the first digits of one
   bool counted_only = true;
 };
 
@@ -129,23 +129,27 @@ struct Artifact {
 };
 
 /// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
-/// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then.
+/// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then, and the
+/// store can be used again once the disk is well. A store is used by one thread at a time; each thread opens its own.
 class Store {
  public:
   virtual ~Store() = default;
 
   /// Adds the runs that are missing for `campaign`, in one transaction; the same plan twice adds nothing.
-  /// `again` starts the next round. Without it the newest round is extended or found finished.
+  /// `again` starts the next round. Without it the newest round is extended or found finished. Rounds count from 0.
   virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
 
   /// Takes the next ready run of the campaign, with its partner. Frees leases that ran out on the store's clock and
   /// those of dead owners on this host. Null when no run is ready.
   [[nodiscard]] virtual std::optional<Lease> lease(const LeaseRequest& request) = 0;
 
-  /// Moves the end of the lease to `seconds` from now on the store's clock.
+  /// Moves the end of the lease to `seconds` from now on the store's clock, also of one that ran out and that nobody
+  /// else has taken.
   [[nodiscard]] virtual Renewal renew(const Lease& lease, double seconds) = 0;
 
-  /// Stores the records (one per run of the lease, in order) and the runs' new state as one transaction.
+  /// Stores the records (one per run of the lease, in order) and the runs' new state as one transaction. Their
+  /// campaign, trial, index and attempt are those of the lease; `counted` and `pair` are set by the store. Where one
+  /// partner of a pair is to be measured again, both are. A late result counts if nobody else has taken the run.
   [[nodiscard]] virtual Completion complete(const Lease& lease, const std::vector<Finished>& finished) = 0;
 
   /// Sets the runs back to ready, unmeasured, at the same attempt. Does nothing where the lease is stale.
@@ -154,16 +158,17 @@ class Store {
   virtual void put_platform(const std::string& id, const json& platform) = 0;
   virtual std::optional<json> platform(const std::string& id) = 0;
 
-  virtual std::vector<CampaignRow> campaigns() = 0;  ///< oldest first
-  virtual Progress progress(const std::string& campaign) = 0;
+  virtual std::vector<CampaignRow> campaigns() = 0;                ///< oldest first
+  virtual Progress progress(const std::string& campaign) = 0;      ///< Error{usage} where there is no such campaign
   virtual std::vector<TrialRow> trials(const Filter& filter) = 0;  ///< in the order planned
   virtual std::vector<RunRow> runs(const Filter& filter) = 0;  ///< records, ordered by trial as planned, index, attempt
-  /// Whole records with samples, in the order of runs(); memory stays that of one record.
+  /// Whole records with samples, in the order of runs(); memory stays that of one record. The visitor may use the
+  /// store.
   virtual void records(const Filter& filter, const std::function<void(const Record&)>& visit) = 0;
 
   /// Keeps the newest artifact of each (kind, inputs_hash).
   virtual void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) = 0;
-  virtual std::vector<Artifact> artifacts(const std::string& kind) = 0;
+  virtual std::vector<Artifact> artifacts(const std::string& kind) = 0;  ///< oldest first
 };
 
 /// How a store is opened.

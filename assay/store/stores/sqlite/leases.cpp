@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cmath>
+
+#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/stores/sqlite/sqlite.hpp"
+
+// The life of a run: ready -> leased -> done, or back to ready. `epoch` names one claim on it and grows whenever that
+// claim ends: with the next lease, with release() and with a completion that asks for another attempt. A lease that ran
+// out keeps its epoch until somebody takes the run, so that a late result is neither lost nor counted twice.
+
+namespace assay::store::sqlite {
+namespace {
+
+/// Milliseconds since 1970 on the store's clock; SQLite 3.40 has no shorter word for it.
+#define ASSAY_NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+constexpr std::int64_t kDone = 2;
+
+std::int64_t milliseconds(double seconds) {
+  return std::llround(seconds * 1000);
+}
+
+Pair pair_of(const std::string& id, const std::string& side) {
+  return {id, side == "b" ? PairSide::b : PairSide::a};
+}
+
+/// The record as the store keeps it: what the store itself decides is set here.
+Record as_stored(const Finished& finished, const LeasedRun& run, bool again) {
+  Record record = finished.record;
+  record.counted = !again;
+  record.pair = run.pair;
+  record.outcome.message = as_utf8(record.outcome.message);
+  return record;
+}
+
+}  // namespace
+
+SqliteStore::CampaignKey SqliteStore::find_campaign(const std::string& id) {
+  Statement statement(database_, "SELECT key, seed, measure FROM campaign WHERE id = ?1", "looking for a campaign");
+  if (!statement.bind(id).step()) {
+    fail(ErrorKind::usage, "{}: there is no campaign {}. `assay show` lists those that are there.", database_.path(),
+         shown(id));
+  }
+  return {statement.get<std::int64_t>(0), statement.get<std::int64_t>(1),
+          from_json<Measure>(parse_column(statement.get<std::string>(2)), "measure")};
+}
+
+std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
+  constexpr const char* kDoing = "taking a run";
+  Transaction transaction(database_, kDoing);
+  const auto campaign = find_campaign(request.campaign);
+  free_leases(campaign.key, request);
+  Lease lease{request.campaign, campaign.seed, campaign.measure, next_ready(campaign.key)};
+  Statement take(database_,
+                 "UPDATE run SET state = 1, epoch = epoch + 1, owner_host = ?2, owner_boot_id = ?3, owner_pid = ?4, "
+                 "owner_start_ticks = ?5, lease_end_ms = " ASSAY_NOW_MS " + ?6 WHERE key = ?1",
+                 kDoing);
+  const auto& owner = request.owner;
+  for (auto& run : lease.runs) {
+    take.bind(run.run, owner.host, owner.boot_id, owner.pid, owner.start_ticks, milliseconds(request.seconds)).run();
+    run.epoch += 1;
+  }
+  transaction.commit();
+  if (lease.runs.empty()) return std::nullopt;
+  return lease;
+}
+
+void SqliteStore::free_leases(std::int64_t campaign, const LeaseRequest& request) {
+  constexpr const char* kDoing = "freeing leases";
+  Statement(database_, "UPDATE run SET state = 0 WHERE campaign = ?1 AND state = 1 AND lease_end_ms <= " ASSAY_NOW_MS,
+            kDoing)
+      .bind(campaign)
+      .run();
+  if (!request.is_dead || request.owner.boot_id.empty()) return;
+
+  // A process is looked up once, however many runs it holds, and only if it is one of this host.
+  Statement owners(database_,
+                   "SELECT DISTINCT owner_host, owner_boot_id, owner_pid, owner_start_ticks FROM run "
+                   "WHERE campaign = ?1 AND state = 1 AND owner_boot_id = ?2",
+                   kDoing);
+  owners.bind(campaign, request.owner.boot_id);
+  std::vector<Owner> dead;
+  while (owners.step()) {
+    Owner owner{owners.get<std::string>(0), owners.get<std::string>(1), owners.get<std::int64_t>(2),
+                owners.get<std::int64_t>(3)};
+    if (request.is_dead(owner)) dead.push_back(std::move(owner));
+  }
+  Statement free(database_,
+                 "UPDATE run SET state = 0 WHERE campaign = ?1 AND state = 1 AND owner_boot_id = ?2 AND owner_pid = ?3 "
+                 "AND owner_start_ticks = ?4",
+                 kDoing);
+  for (const auto& owner : dead) free.bind(campaign, owner.boot_id, owner.pid, owner.start_ticks).run();
+}
+
+std::vector<LeasedRun> SqliteStore::next_ready(std::int64_t campaign) {
+  constexpr const char* kDoing = "looking for a ready run";
+  const std::string columns =
+      "SELECT run.key, run.epoch, run.attempt, run.idx, trial.id, trial.json, run.pair, run.side, run.state "
+      "FROM run JOIN trial ON trial.key = run.trial WHERE ";
+  const auto read = [](const Statement& row) {
+    LeasedRun run;
+    run.run = row.get<std::int64_t>(0);
+    run.epoch = row.get<std::int64_t>(1);
+    run.attempt = row.get<std::int64_t>(2);
+    run.index = row.get<std::int64_t>(3);
+    run.trial_id = row.get<std::string>(4);
+    run.trial = from_json<Trial>(parse_column(row.get<std::string>(5)), "trial");
+    if (const auto pair = row.get<std::optional<std::string>>(6)) run.pair = pair_of(*pair, row.get<std::string>(7));
+    return run;
+  };
+
+  Statement first(database_, columns + "run.campaign = ?1 AND run.state = 0 ORDER BY run.idx, run.ord, run.key LIMIT 1",
+                  kDoing);
+  if (!first.bind(campaign).step()) return {};
+  std::vector<LeasedRun> runs{read(first)};
+  if (!runs.front().pair) return runs;
+
+  Statement partner(database_, columns + "run.pair = ?1 AND run.key <> ?2", kDoing);
+  if (!partner.bind(runs.front().pair->id, runs.front().run).step() || partner.get<std::int64_t>(8) != 0) {
+    fail(ErrorKind::failure, "{}: the partner of run {} is not ready too; the store was changed by another program.",
+         database_.path(), runs.front().run);
+  }
+  runs.push_back(read(partner));
+  if (runs.front().pair->side == PairSide::b) std::swap(runs[0], runs[1]);
+  return runs;
+}
+
+bool SqliteStore::holds(const Lease& lease) {
+  Statement statement(database_, "SELECT epoch, state FROM run WHERE key = ?1", "checking a lease");
+  return std::all_of(lease.runs.begin(), lease.runs.end(), [&](const LeasedRun& run) {
+    return statement.bind(run.run).step() && statement.get<std::int64_t>(0) == run.epoch &&
+           statement.get<std::int64_t>(1) != kDone;
+  });
+}
+
+Renewal SqliteStore::renew(const Lease& lease, double seconds) {
+  constexpr const char* kDoing = "renewing a lease";
+  Transaction transaction(database_, kDoing);
+  if (!holds(lease)) return Renewal::lost;
+  // One that ran out and was taken by nobody is held again.
+  Statement extend(database_, "UPDATE run SET state = 1, lease_end_ms = " ASSAY_NOW_MS " + ?2 WHERE key = ?1", kDoing);
+  for (const auto& run : lease.runs) extend.bind(run.run, milliseconds(seconds)).run();
+  transaction.commit();
+  return Renewal::held;
+}
+
+Completion SqliteStore::complete(const Lease& lease, const std::vector<Finished>& finished) {
+  constexpr const char* kDoing = "storing a record";
+  ASSAY_CHECK(finished.size() == lease.runs.size());
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    const auto& record = finished[i].record;
+    ASSAY_CHECK(record.campaign == lease.campaign);
+    ASSAY_CHECK(record.trial == lease.runs[i].trial_id);
+    ASSAY_CHECK(record.index == lease.runs[i].index);
+    ASSAY_CHECK(record.attempt == lease.runs[i].attempt);
+  }
+  // Half a pair proves nothing: where one partner is measured again, so is the other.
+  const bool again = std::any_of(finished.begin(), finished.end(), [](const Finished& one) { return one.again; });
+
+  Transaction transaction(database_, kDoing);
+  if (!holds(lease)) return Completion::stale;
+  Statement done(database_, "UPDATE run SET state = 2 WHERE key = ?1", kDoing);
+  Statement ready(database_, "UPDATE run SET state = 0, attempt = attempt + 1, epoch = epoch + 1 WHERE key = ?1",
+                  kDoing);
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    const auto& run = lease.runs[i];
+    insert_record(run, as_stored(finished[i], run, again));
+    (again ? ready : done).bind(run.run).run();
+  }
+  transaction.commit();
+  return Completion::accepted;
+}
+
+void SqliteStore::insert_record(const LeasedRun& run, const Record& record) {
+  constexpr const char* kDoing = "storing a record";
+  const auto body = fold(record);
+  Statement content(database_, "INSERT INTO content(hash, json) VALUES (?1, ?2) ON CONFLICT(hash) DO NOTHING", kDoing);
+  for (const auto& [hash, text] : body.contents) content.bind(hash, text).run();
+  const auto& summary = record.summary;
+  Statement(database_,
+            "INSERT INTO record(run, attempt, counted, outcome, message, trusted, platform, started_utc, duration_ns, "
+            "n, steady_from, median_ns, p90_ns, p99_ns, samples_per_second, summary_version, peak_memory_bytes, json, "
+            "samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            kDoing)
+      .bind(run.run, record.attempt, record.counted, name_of(record.outcome.kind), record.outcome.message,
+            record.validity.trusted, record.platform, record.started_utc, record.duration_ns, summary.n,
+            summary.steady_from, summary.median_ns, summary.p90_ns, summary.p99_ns, summary.samples_per_second,
+            summary.summary_version, body.peak_memory_bytes, body.json, Blob{body.samples})
+      .run();
+}
+
+void SqliteStore::release(const Lease& lease) {
+  constexpr const char* kDoing = "giving back a run";
+  Transaction transaction(database_, kDoing);
+  if (!holds(lease)) return;
+  Statement free(database_, "UPDATE run SET state = 0, epoch = epoch + 1 WHERE key = ?1", kDoing);
+  for (const auto& run : lease.runs) free.bind(run.run).run();
+  transaction.commit();
+}
+
+#undef ASSAY_NOW_MS
+
+}  // namespace assay::store::sqlite

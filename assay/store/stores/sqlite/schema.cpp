@@ -1,0 +1,241 @@
+#include "assay/store/stores/sqlite/schema.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace assay::store::sqlite {
+namespace {
+
+constexpr const char* kVersion1 = R"sql(
+-- Repeated JSON, stored once.
+CREATE TABLE content (
+  hash TEXT PRIMARY KEY,
+  json TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE campaign (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  family TEXT NOT NULL,            -- id of round 0: the same for every round of one command
+  round INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  lockstep INTEGER NOT NULL,
+  runs INTEGER NOT NULL,           -- planned for every trial
+  measure TEXT NOT NULL,           -- JSON
+  created_utc TEXT NOT NULL,
+  UNIQUE (family, round)
+);
+
+CREATE TABLE trial (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  network TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  batch INTEGER NOT NULL,
+  precision TEXT NOT NULL,
+  worker TEXT NOT NULL,
+  release TEXT NOT NULL,
+  device TEXT NOT NULL,
+  ranks INTEGER NOT NULL,
+  settings TEXT NOT NULL,          -- JSON of the settings that are set
+  json TEXT NOT NULL               -- the whole trial
+);
+
+CREATE TABLE campaign_trial (
+  campaign INTEGER NOT NULL REFERENCES campaign(key),
+  position INTEGER NOT NULL,
+  trial INTEGER NOT NULL REFERENCES trial(key),
+  PRIMARY KEY (campaign, position),
+  UNIQUE (campaign, trial)
+) WITHOUT ROWID;
+
+CREATE TABLE run (
+  key INTEGER PRIMARY KEY,
+  campaign INTEGER NOT NULL REFERENCES campaign(key),
+  trial INTEGER NOT NULL REFERENCES trial(key),
+  idx INTEGER NOT NULL,
+  ord INTEGER NOT NULL,            -- position inside the block idx
+  state INTEGER NOT NULL DEFAULT 0 CHECK (state IN (0, 1, 2)),  -- ready, leased, done
+  attempt INTEGER NOT NULL DEFAULT 0,
+  epoch INTEGER NOT NULL DEFAULT 0,
+  pair TEXT,
+  side TEXT CHECK (side IN ('a', 'b')),
+  owner_host TEXT,                 -- of the last lease
+  owner_boot_id TEXT,
+  owner_pid INTEGER,
+  owner_start_ticks INTEGER,
+  lease_end_ms INTEGER             -- since 1970, on the clock of this store
+);
+CREATE UNIQUE INDEX run_by_trial ON run(trial, campaign, idx);
+CREATE INDEX run_ready ON run(campaign, idx, ord) WHERE state = 0;
+CREATE INDEX run_leased ON run(campaign, owner_boot_id, owner_pid) WHERE state = 1;
+CREATE INDEX run_by_pair ON run(pair) WHERE pair IS NOT NULL;
+
+-- json and samples stand last, so that reading the figures skips over them.
+CREATE TABLE record (
+  key INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run(key),
+  attempt INTEGER NOT NULL,
+  counted INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  message TEXT NOT NULL,
+  trusted INTEGER NOT NULL,
+  platform TEXT NOT NULL,
+  started_utc TEXT NOT NULL,
+  duration_ns INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  steady_from INTEGER NOT NULL,
+  median_ns INTEGER,
+  p90_ns INTEGER,
+  p99_ns INTEGER,
+  samples_per_second REAL,
+  summary_version INTEGER NOT NULL,
+  peak_memory_bytes INTEGER,
+  json TEXT NOT NULL,
+  samples BLOB NOT NULL,
+  UNIQUE (run, attempt)
+);
+CREATE UNIQUE INDEX record_counted_once ON record(run) WHERE counted = 1;
+
+CREATE TABLE platform (
+  id TEXT PRIMARY KEY,
+  json TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE artifact (
+  key INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  inputs_hash TEXT NOT NULL,
+  created_utc TEXT NOT NULL,
+  json TEXT NOT NULL,
+  UNIQUE (kind, inputs_hash)
+);
+
+-- Where each campaign stands; asked for after every run, so it is kept instead of counted. Triggers keep it, so that no
+-- path that changes a run can forget to.
+CREATE TABLE progress (
+  campaign INTEGER PRIMARY KEY REFERENCES campaign(key),
+  runs INTEGER NOT NULL DEFAULT 0,
+  ready INTEGER NOT NULL DEFAULT 0,
+  leased INTEGER NOT NULL DEFAULT 0,
+  done INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  set_aside INTEGER NOT NULL DEFAULT 0
+);
+CREATE TRIGGER campaign_added AFTER INSERT ON campaign BEGIN
+  INSERT INTO progress(campaign) VALUES (new.key);
+END;
+CREATE TRIGGER run_added AFTER INSERT ON run BEGIN
+  UPDATE progress SET runs = runs + 1, ready = ready + (new.state = 0), leased = leased + (new.state = 1),
+    done = done + (new.state = 2) WHERE campaign = new.campaign;
+END;
+CREATE TRIGGER run_moved AFTER UPDATE OF state ON run WHEN old.state <> new.state BEGIN
+  UPDATE progress SET ready = ready + (new.state = 0) - (old.state = 0),
+    leased = leased + (new.state = 1) - (old.state = 1), done = done + (new.state = 2) - (old.state = 2)
+    WHERE campaign = new.campaign;
+END;
+CREATE TRIGGER record_added AFTER INSERT ON record BEGIN
+  UPDATE progress SET failed = failed + (new.counted = 1 AND new.outcome <> 'ok'), set_aside = set_aside + (new.counted = 0)
+    WHERE campaign = (SELECT campaign FROM run WHERE key = new.run);
+END;
+
+CREATE VIEW result AS
+SELECT campaign.id AS campaign, campaign.name AS campaign_name, campaign.round AS round, trial.id AS trial,
+       trial.network, trial.mode, trial.batch, trial.precision, trial.worker, trial.release, trial.device, trial.ranks,
+       trial.settings, run.idx AS "index", record.attempt, record.outcome, record.message, record.trusted,
+       run.pair, run.side, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from,
+       record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.peak_memory_bytes
+FROM record
+JOIN run ON run.key = record.run
+JOIN trial ON trial.key = run.trial
+JOIN campaign ON campaign.key = run.campaign
+WHERE record.counted = 1;
+)sql";
+
+constexpr const char* kDoing = "preparing its tables";
+
+struct Marks {
+  std::int64_t application = 0;
+  std::int64_t version = 0;
+  std::int64_t objects = 0;
+
+  bool empty() const { return application == 0 && version == 0 && objects == 0; }
+};
+
+Marks read_marks(Database& database) {
+  Marks marks;
+  // The schema comes first: reading it is what finds out whether this is a database at all.
+  marks.objects = database.integer("SELECT count(*) FROM sqlite_master", kDoing);
+  marks.application = database.integer("PRAGMA application_id", kDoing);
+  marks.version = database.integer("PRAGMA user_version", kDoing);
+  return marks;
+}
+
+/// Refuses what this program must not touch.
+void check_marks(const Database& database, const Marks& marks, Access access, std::int64_t newest) {
+  if (marks.empty() && access == Access::create) return;
+  if (marks.application != kApplicationId) {
+    fail(ErrorKind::failure, "{}: this file is no Assay store and was not changed; choose another --store.",
+         database.path());
+  }
+  if (marks.version > newest) {
+    fail(ErrorKind::failure,
+         "{}: this store was written by a newer Assay (store version {}; this program knows {}). Update Assay.",
+         database.path(), marks.version, newest);
+  }
+  if (marks.version < newest && access == Access::read) {
+    fail(ErrorKind::failure,
+         "{}: this store was written by an older Assay (store version {}; this program needs {}) and cannot be brought "
+         "up to date while it is only read. Run any command that writes to it, such as `assay run`, once.",
+         database.path(), marks.version, newest);
+  }
+}
+
+void use_write_ahead_log(Database& database) {
+  // Two programs that make the same store at once meet here; SQLite then says busy without waiting.
+  for (int attempt = 1;; ++attempt) {
+    try {
+      Statement statement(database, "PRAGMA journal_mode = WAL", kDoing);
+      ASSAY_CHECK(statement.step());
+      const auto mode = statement.get<std::string>(0);
+      if (mode == "wal") return;
+      fail(ErrorKind::failure,
+           "{}: this file system cannot hold a store (SQLite's write-ahead log is refused, journal mode {}). Put the "
+           "store on a local disk.",
+           database.path(), mode);
+    } catch (const Error&) {
+      if (attempt == 200 || (sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace
+
+const Migrations& migrations() {
+  static const Migrations steps{kVersion1};
+  return steps;
+}
+
+void prepare_schema(Database& database, Access access, const Migrations& steps) {
+  const auto newest = static_cast<std::int64_t>(steps.size());
+  auto marks = read_marks(database);
+  check_marks(database, marks, access, newest);
+  if (access == Access::read) return;
+  use_write_ahead_log(database);
+  if (marks.version == newest) return;
+
+  Transaction transaction(database, kDoing);
+  marks = read_marks(database);  // another program may have been here first
+  check_marks(database, marks, access, newest);
+  for (auto version = marks.version; version < newest; ++version) {
+    database.execute(steps[static_cast<std::size_t>(version)], kDoing);
+  }
+  // A PRAGMA takes no bound value; both are integers of our own.
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest).c_str(),
+                   kDoing);
+  transaction.commit();
+}
+
+}  // namespace assay::store::sqlite

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/store/store.hpp"
+#include "assay/store/stores/sqlite/database.hpp"
+#include "assay/store/stores/sqlite/schema.hpp"
+
+namespace assay::store::sqlite {
+
+/// A store in one file. Planning, leases and queries lie in files of their own.
+class SqliteStore : public Store {
+ public:
+  /// `steps` is for tests of migration; everybody else uses migrations().
+  SqliteStore(const std::filesystem::path& path, Access access, const Migrations& steps = migrations());
+
+  Planned plan(const plan::Campaign& campaign, bool again) override;
+
+  [[nodiscard]] std::optional<Lease> lease(const LeaseRequest& request) override;
+  [[nodiscard]] Renewal renew(const Lease& lease, double seconds) override;
+  [[nodiscard]] Completion complete(const Lease& lease, const std::vector<Finished>& finished) override;
+  void release(const Lease& lease) override;
+
+  void put_platform(const std::string& id, const json& platform) override;
+  std::optional<json> platform(const std::string& id) override;
+
+  std::vector<CampaignRow> campaigns() override;
+  Progress progress(const std::string& campaign) override;
+  std::vector<TrialRow> trials(const Filter& filter) override;
+  std::vector<RunRow> runs(const Filter& filter) override;
+  void records(const Filter& filter, const std::function<void(const Record&)>& visit) override;
+
+  void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) override;
+  std::vector<Artifact> artifacts(const std::string& kind) override;
+
+ private:
+  struct PlannedTrial {
+    std::int64_t key = 0;
+    std::string id;
+  };
+  struct CampaignKey {
+    std::int64_t key = 0;
+    std::int64_t seed = 1;
+    Measure measure;
+  };
+
+  std::int64_t add_campaign(const plan::Campaign& campaign, const std::string& id, const std::string& family,
+                            std::int64_t round);
+  void add_trials(std::int64_t campaign, const std::vector<Trial>& trials);
+  std::vector<PlannedTrial> planned_trials(std::int64_t campaign);
+  void add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id, std::int64_t first);
+
+  CampaignKey find_campaign(const std::string& id);
+  void free_leases(std::int64_t campaign, const LeaseRequest& request);
+  std::vector<LeasedRun> next_ready(std::int64_t campaign);
+  bool holds(const Lease& lease);
+  void insert_record(const LeasedRun& run, const Record& record);
+
+  Database database_;
+};
+
+}  // namespace assay::store::sqlite
