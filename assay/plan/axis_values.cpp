@@ -145,7 +145,6 @@ std::string identity(const std::optional<Scalar>& value) {
 }  // namespace
 
 AxisName axis_name(const std::string& text) {
-  std::vector<std::string> known;
   for (std::size_t i = 0; i < axes().size(); ++i) {
     const auto& axis = axes()[i];
     const bool has_members = axis.name.back() == '.';
@@ -155,8 +154,9 @@ AxisName axis_name(const std::string& text) {
       return name;
     }
     if (!has_members && text == axis.name) return {i, ""};
-    known.push_back(has_members ? axis.name + "NAME" : axis.name);
   }
+  std::vector<std::string> known;
+  for (const auto& axis : axes()) known.push_back(axis.name.back() == '.' ? axis.name + "NAME" : axis.name);
   fail(ErrorKind::usage, "{} is nothing that can be set. {}", shown(text), suggestion(text, known));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "assay/plan/plan_fixture.hpp"
@@ -181,13 +182,13 @@ TEST(SpecFile, a_file_beyond_the_limit_is_refused) {
 }
 
 TEST(Spec, ten_thousand_trials_expand_within_half_a_second) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the CPU: a busy machine must not fail the test
   const Campaign campaign =
       read("runs: 10\n" + trial_with("batch: 1-1000+1\n    options: {a: 1-5+1}\n    mode: infer,train"));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   EXPECT_EQ(campaign.trials.size(), 10'000u);
-  RecordProperty("seconds", std::to_string(took.count()));
-  EXPECT_LT(took.count(), ASSAY_SANITIZED ? 30 : 0.5);
+  RecordProperty("seconds", std::to_string(took));
+  EXPECT_LT(took, ASSAY_SANITIZED ? 30 : 0.5);
 }
 
 }  // namespace

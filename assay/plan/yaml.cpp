@@ -99,7 +99,7 @@ class Builder : public YAML::EventHandler {
       refuse(mark, fmt::format("it is nested deeper than {} levels. A campaign needs 6.", limits_.depth));
     }
     if (!stack_.empty() && stack_.back().node.kind == Yaml::Kind::map && stack_.back().wants_key) {
-      refuse(mark, "a list or a map cannot be a key. Write a name in front of the colon.");
+      refuse(mark, "a list or a map cannot be a key. Close every bracket, and write a name in front of each colon.");
     }
     stack_.push_back({std::move(container), {}, true, {}});
   }
@@ -152,6 +152,15 @@ class Builder : public YAML::EventHandler {
   refuse(file, static_cast<int>(line), static_cast<int>(column), why);
 }
 
+void check_marks(std::string_view text, std::string_view marks, std::size_t most, const char* what,
+                 const std::string& file) {
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (marks.find(text[i]) == std::string_view::npos || ++seen <= most) continue;
+    refuse_at(text, i, file, fmt::format("there are more than {} {} up to here. Split the file.", most, what));
+  }
+}
+
 /// What can be refused by looking at bytes alone. yaml-cpp reads a whole flow list before its first event, at some
 /// 200 bytes of memory for each token, so the number of tokens is bounded here: every value needs one of these marks.
 void check_bytes(std::string_view text, const std::string& file, const YamlLimits& limits) {
@@ -164,14 +173,8 @@ void check_bytes(std::string_view text, const std::string& file, const YamlLimit
               fmt::format("the byte 0x{:02x} {}. Save the file as plain UTF-8 text.",
                           static_cast<unsigned>(static_cast<unsigned char>(text[bad->offset])), bad->reason));
   }
-  std::size_t marks = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (std::string_view(",:[]{}?&*!\n").find(text[i]) == std::string_view::npos) continue;
-    if (++marks > limits.nodes) {
-      refuse_at(text, i, file,
-                fmt::format("there are more than {} lines and values up to here. Split the file.", limits.nodes));
-    }
-  }
+  check_marks(text, ",:[]{}?&*!\n", limits.nodes, "lines and values", file);
+  check_marks(text, "[{&*!", limits.nodes / 4, "brackets and *", file);  // these cost yaml-cpp most
 }
 
 }  // namespace
