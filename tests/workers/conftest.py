@@ -1,0 +1,178 @@
+"""A second, independent reading of workers/PROTOCOL.md: a client that speaks it raw, with a deadline on everything."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import time
+
+import jsonschema
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
+FOLDERS = {
+    "fake": BUILD / "workers" / "fake",
+    "command": BUILD / "workers" / "command",
+    "toy_python": ROOT / "tests" / "workers" / "toy_python",
+}
+LIMIT_SECONDS = 20
+MOST_LINE_BYTES = 4 << 20
+
+
+def schema(name):
+    return json.loads((ROOT / "docs" / "formats" / (name + ".schema.json")).read_text())
+
+
+VALIDATOR = jsonschema.Draft202012Validator(schema("protocol"))
+
+
+def info(name):
+    return json.loads((FOLDERS[name] / "worker.json").read_text())
+
+
+def no_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), "duplicate key among %s" % keys
+    return dict(pairs)
+
+
+def no_constants(name):
+    raise AssertionError("%s is not JSON" % name)
+
+
+def parse(line):
+    return json.loads(line.decode("utf-8"), object_pairs_hook=no_duplicates, parse_constant=no_constants)
+
+
+def shortened(value):
+    """The same with long lists of times cut after checking them by hand: jsonschema takes 20 s for 600,000 numbers."""
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    if isinstance(value, list) and len(value) > 1000:
+        assert all(type(item) is int and 0 <= item < 2**63 for item in value)
+        return value[:10]
+    return [shortened(item) for item in value] if isinstance(value, list) else value
+
+
+class Worker:
+    """One worker process. Everything it says is checked against the schema unless told otherwise."""
+
+    def __init__(self, name, checked=True, cwd=None):
+        argv = [part.replace("{folder}", str(FOLDERS[name])) for part in info(name)["argv"]]
+        self.name = name
+        self.checked = checked
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, cwd=cwd,
+            stderr=subprocess.PIPE if checked else subprocess.DEVNULL,
+        )  # fmt: skip
+        self.pending = b""
+
+    def send(self, message):
+        if self.checked:
+            VALIDATOR.validate(message)
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read_line(self, seconds=LIMIT_SECONDS):
+        """The next line as bytes, or None at end of file."""
+        deadline = time.monotonic() + seconds
+        descriptor = self.process.stdout.fileno()
+        while b"\n" not in self.pending:
+            if not select.select([descriptor], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise TimeoutError("no line within %s s" % seconds)
+            chunk = os.read(descriptor, 1 << 16)
+            if not chunk:
+                assert self.pending == b"", "the last line has no end"
+                return None
+            self.pending += chunk
+        line, _, self.pending = self.pending.partition(b"\n")
+        assert len(line) <= MOST_LINE_BYTES
+        return line
+
+    def read(self, seconds=LIMIT_SECONDS):
+        line = self.read_line(seconds)
+        if line is None:
+            return None
+        message = parse(line)
+        if self.checked:
+            VALIDATOR.validate(shortened(message))
+        return message
+
+    def prepare(self, mode="infer", batch=8, options=None, settings=None, network="toy", command=None,
+                seconds=LIMIT_SECONDS, **others):  # fmt: skip
+        precision = "fp64" if self.name == "toy_python" else "fp32"
+        workload = {"network": network, "graph": None, "mode": mode, "batch": batch, "precision": precision}
+        workload.update({"options": options or {}, "data": "memory", "command": command})
+        message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": None, "settings": settings or {}}
+        message.update({"placement": {"device": "cpu", "ranks": 1}, "seed": 1, "rank": 0, "ranks": 1})
+        message.update({"instance": 0, "instances": 1})
+        message.update(others)
+        self.send(message)
+        return self.read(seconds)
+
+    def measure(self, detail="step", seconds=1, max_samples=5):
+        """Samples with their phases, layers by node, and `done`; or the `error`."""
+        self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples})
+        ns, phases, layers, lines = [], {}, {}, 0
+        while True:
+            message = self.read()
+            assert message is not None, "the worker ended instead of answering"
+            if message["type"] == "error":
+                return message
+            if message["type"] == "done":
+                assert message["samples"] == len(ns)
+                assert message["begin_ns"] <= message["end_ns"]
+                message.update(ns=ns, phases=phases, layers=layers, lines=lines)
+                return message
+            lines += 1
+            if message["type"] == "samples":
+                assert not layers, "samples after layers"
+                ns += message["ns"]
+                for phase, values in message.get("phases", {}).items():
+                    assert len(values) == len(message["ns"])
+                    phases.setdefault(phase, []).extend(values)
+            else:
+                assert message["type"] == "layers"
+                for layer in message["layers"]:
+                    assert layer["node"] not in layers, "a node came twice"
+                    layers[layer["node"]] = (layer["forward_ns"], layer["backward_ns"])
+
+    def close(self):
+        """Ends it with `exit`; returns its exit code."""
+        self.send({"type": "exit"})
+        assert self.read_line() is None, "it said something after exit"
+        return self.process.wait(LIMIT_SECONDS)
+
+    def kill(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        stderr = b""
+        if self.process.stderr and not self.process.stderr.closed:
+            stderr = self.process.stderr.read()
+            self.process.stderr.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+        return stderr
+
+
+@pytest.fixture
+def start():
+    """Starts workers by name and ends them all."""
+    started = []
+
+    def begin(name, **options):
+        started.append(Worker(name, **options))
+        return started[-1]
+
+    yield begin
+    for worker in started:
+        worker.kill()

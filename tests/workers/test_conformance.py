@@ -1,0 +1,140 @@
+"""What every worker must do, whatever its framework. A new worker is one more line in WORKLOADS."""
+
+import os
+
+import jsonschema
+import pytest
+from conftest import FOLDERS, info, schema
+
+WORKLOADS = {
+    "fake": {},
+    "toy_python": {},
+    "command": {"network": "sleep", "command": ["sleep", "0.002"]},
+}
+
+
+@pytest.fixture(params=sorted(WORKLOADS))
+def name(request):
+    return request.param
+
+
+def details(name):
+    return info(name)["details"]
+
+
+def test_worker_json_follows_its_schema(name):
+    jsonschema.Draft202012Validator(schema("worker")).validate(info(name))
+    assert info(name)["name"] == FOLDERS[name].name
+
+
+def test_prepares_measures_and_exits(start, name):
+    worker = start(name)
+    prepared = worker.prepare(**WORKLOADS[name])
+    assert prepared["type"] == "prepared" and prepared["protocol"] == 1 and prepared["versions"]
+    assert len(worker.measure(max_samples=3, seconds=10)["ns"]) == 3
+    assert worker.close() == 0
+
+
+def test_measure_repeats_and_the_clock_goes_on(start, name):
+    worker = start(name)
+    worker.prepare(**WORKLOADS[name])
+    ends = 0
+    for _ in range(5):
+        result = worker.measure(max_samples=2, seconds=10)
+        assert len(result["ns"]) == 2 and result["begin_ns"] >= ends
+        assert sum(result["ns"]) <= result["end_ns"] - result["begin_ns"]
+        ends = result["end_ns"]
+    assert worker.close() == 0
+
+
+def test_seconds_end_a_measure(start, name):
+    worker = start(name)
+    worker.prepare(**WORKLOADS[name])
+    result = worker.measure(seconds=0.1, max_samples=1_000_000)
+    assert result["end_ns"] - result["begin_ns"] >= 100_000_000
+    assert sum(result["ns"][:-1]) < 100_000_000
+
+
+def test_no_seconds_still_take_one_step(start, name):
+    worker = start(name)
+    worker.prepare(**WORKLOADS[name])
+    assert len(worker.measure(seconds=0, max_samples=100)["ns"]) == 1
+
+
+@pytest.mark.parametrize("mode", ["infer", "train"])
+def test_phases_and_layers_have_a_value_for_each_step(start, name, mode):
+    worker = start(name)
+    worker.prepare(mode=mode, **WORKLOADS[name])
+    for detail in ("phases", "layers"):
+        if detail not in details(name):
+            answer = worker.measure(detail=detail)
+            assert (answer["type"], answer["kind"]) == ("error", "refused") and detail in answer["message"]
+            return
+        result = worker.measure(detail=detail, max_samples=4, seconds=10)
+        if detail == "phases":
+            assert "forward" in result["phases"] and ("backward" in result["phases"]) == (mode == "train")
+            for values in result["phases"].values():
+                assert len(values) == len(result["ns"]) == 4
+            for i, step in enumerate(result["ns"]):
+                assert sum(values[i] for values in result["phases"].values()) <= step
+        else:
+            assert result["layers"]
+            for forward, backward in result["layers"].values():
+                assert len(forward) == 4 and len(backward) == (4 if mode == "train" else 0)
+
+
+def test_end_of_file_ends_it_like_exit(start, name):
+    worker = start(name)
+    worker.prepare(**WORKLOADS[name])
+    worker.process.stdin.close()
+    assert worker.read_line() is None
+    assert worker.process.wait(10) == 0
+
+
+def test_exit_before_prepare(start, name):
+    assert start(name).close() == 0
+
+
+def test_an_unknown_option_is_refused_by_name(start, name):
+    worker = start(name)
+    answer = worker.prepare(**WORKLOADS[name], options={"banana": 1})
+    assert (answer["type"], answer["kind"]) == ("error", "refused") and "banana" in answer["message"]
+    assert worker.read_line() is None
+    worker.process.wait(10)
+
+
+def test_a_setting_it_does_not_have_is_refused_by_name(start, name):
+    answer = start(name).prepare(**WORKLOADS[name], settings={"compile": "inductor", "affinity": "compact"})
+    assert (answer["type"], answer["kind"]) == ("error", "refused") and "compile" in answer["message"]
+
+
+def test_inert_settings_are_taken(start, name):
+    settings = {setting: 1 for setting in info(name)["inert"] if setting != "spin"}
+    assert start(name).prepare(**WORKLOADS[name], settings=settings)["type"] == "prepared"
+
+
+def test_another_protocol_is_refused(start, name):
+    worker = start(name, checked=False)
+    answer = worker.prepare(**WORKLOADS[name], protocol=2)
+    assert (answer["type"], answer["kind"]) == ("error", "refused") and "2" in answer["message"]
+
+
+@pytest.mark.parametrize("line", [{"type": "banana"}, {"type": "measure", "detail": "step", "seconds": 1, "max_samples": 1}])
+def test_a_command_unknown_or_out_of_turn_is_an_error(start, name, line):
+    worker = start(name, checked=False)
+    worker.send(line)
+    assert worker.read()["kind"] == "failed"
+    assert worker.read_line() is None
+
+
+def test_unknown_fields_are_ignored(start, name):
+    assert start(name).prepare(**WORKLOADS[name], banana={"a": [1]})["type"] == "prepared"
+
+
+def test_the_process_started_has_the_protocol_closed_on_exec(start, name):
+    """Descriptors 0 and 1 no longer lead to the protocol once prepared."""
+    worker = start(name)
+    worker.prepare(**WORKLOADS[name])
+    target = "/proc/%d/fd/%%d" % worker.process.pid
+    assert os.readlink(target % 0) == "/dev/null"
+    assert os.readlink(target % 1) == os.readlink(target % 2)

@@ -1,0 +1,280 @@
+"""The loop of a Python worker: the protocol of workers/PROTOCOL.md, once.
+
+A worker's author writes what the framework does; the loop reads commands, times the steps, keeps the limits and answers.
+A whole worker:
+
+    import os, sys
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+    import assay_worker
+
+    class MyFramework(assay_worker.Framework):
+        def prepare(self, prepare):
+            threads = prepare.settings.get("intra_op")
+            if threads is not None:
+                os.environ["OMP_NUM_THREADS"] = str(threads)   # before the framework is imported
+            import numpy                                        # here, never at the top of the file
+            if prepare.workload["network"] != "gemm":
+                raise assay_worker.Refused("network %r: there is only gemm" % prepare.workload["network"])
+            size = prepare.options({"size": 512})["size"]       # an unknown option is refused by name
+            random = numpy.random.default_rng(prepare.seed)
+            self.a = random.random((size, size), dtype=numpy.float32)
+            self.out = numpy.empty_like(self.a)
+            self.matmul = numpy.matmul
+            return assay_worker.Prepared(versions={"numpy": numpy.__version__}, parameters=0)
+
+        def step(self):
+            self.matmul(self.a, self.a, out=self.out)           # return when the device is idle
+
+    if __name__ == "__main__":
+        sys.exit(assay_worker.serve(MyFramework))
+
+Standard library only; Python 3.9 or newer.
+"""
+
+import gc
+import json
+import os
+import sys
+import time
+import traceback
+
+PROTOCOL = 1
+MOST_LINE_BYTES = 4 << 20
+MOST_LAYER_SAMPLES = 50_000  # both lists of a node must fit on one line
+_WANTED_LINE_BYTES = 1 << 20
+_MOST_DIGITS = 20
+_MOST_MESSAGE_BYTES = 16384
+_LAUNCHED = {"instances", "affinity", "memory_bind", "allocator", "env"}  # applied by assay-rank for every worker
+
+
+class Refused(Exception):
+    """The worker cannot do this workload or setting; say which. Becomes an error of kind `refused`."""
+
+
+class OutOfMemory(Exception):
+    """Raise it where the framework has an error of its own for want of memory. MemoryError needs no help."""
+
+
+class Prepare:
+    """What is to be measured: the message `prepare`, its objects as plain dictionaries."""
+
+    def __init__(self, message):
+        self.workload = message["workload"]
+        self.graph = message.get("graph")
+        self.settings = message.get("settings") or {}
+        self.placement = message.get("placement") or {}
+        self.seed = message.get("seed", 0)
+        self.rank = message.get("rank", 0)
+        self.ranks = message.get("ranks", 1)
+        self.instance = message.get("instance", 0)
+        self.instances = message.get("instances", 1)
+        self.trains = self.workload.get("mode") == "train"
+
+    def options(self, defaults):
+        """The workload's options over `defaults`. An option without a default there is refused by name."""
+        given = self.workload.get("options") or {}
+        for name in given:
+            if name not in defaults:
+                known = ", ".join(sorted(defaults)) or "none"
+                raise Refused("option '%s' is unknown here. There is %s." % (name, known))
+        return {**defaults, **given}
+
+    def refuse_settings_beyond(self, known):
+        """Refuses a setting that is given but neither in `known` nor applied by assay-rank for every worker."""
+        for name, value in self.settings.items():
+            if value is not None and name not in known and name not in _LAUNCHED:
+                raise Refused("setting %s has no effect here; leave it unset." % name)
+
+
+class Prepared:
+    """What stands ready: the message `prepared`, and what the loop must know of the framework."""
+
+    def __init__(self, versions, parameters=None, effective=None, phases=(), nodes=()):
+        self.versions = versions
+        self.parameters = parameters
+        self.effective = effective or {}  # settings read back from the framework
+        self.phases = tuple(phases)  # into which step_with_phases() splits a step; empty: it cannot
+        self.nodes = tuple(nodes)  # which step_with_layers() times; empty: it cannot
+
+
+class Framework:
+    """What a worker's author writes. Each step returns when the device is idle."""
+
+    def prepare(self, prepare):
+        """Imports the framework, builds the workload, returns a Prepared."""
+        raise NotImplementedError
+
+    def step(self):
+        """One plain step. May return its own duration in nanoseconds; None takes the loop's."""
+        raise NotImplementedError
+
+    def step_with_phases(self):
+        """One step; returns nanoseconds for each of Prepared.phases, in order."""
+        raise Refused("detail phases: the step cannot be split here.")
+
+    def step_with_layers(self):
+        """One step; returns two lists with nanoseconds for each of Prepared.nodes: forward and backward, the latter
+        empty when inferring."""
+        raise Refused("detail layers: the step cannot be split here.")
+
+
+class _Channel:
+    """The protocol on private descriptors: afterwards 0 reads nothing and 1 is stderr, whatever is printed."""
+
+    def __init__(self):
+        # os.dup gives descriptors that programs started later do not inherit.
+        self._input = os.fdopen(os.dup(0), "rb")
+        self._output = os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # stderr is closed: what is printed goes nowhere
+            os.dup2(nothing, 1)
+        os.close(nothing)
+
+    def read(self):
+        """The next command, or None at end of file."""
+        line = self._input.readline(MOST_LINE_BYTES + 1)
+        if not line.endswith(b"\n"):
+            if len(line) > MOST_LINE_BYTES:
+                raise ValueError("a command is longer than %d bytes" % MOST_LINE_BYTES)
+            return None
+        return json.loads(line.decode("utf-8"))
+
+    def send(self, message):
+        text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("utf-8") + b"\n"
+        while text:
+            text = text[os.write(self._output, text) :]
+
+
+class _Session:
+    def __init__(self, channel, framework):
+        self._channel = channel
+        self._framework = framework
+        self._prepared = None
+        self._trains = False
+
+    def run(self):
+        while True:
+            command = self._channel.read()
+            if command is None or command["type"] == "exit":
+                return
+            if command["type"] == "prepare":
+                self._prepare(command)
+            elif command["type"] == "measure":
+                self._measure(command)
+            else:
+                raise ValueError("unknown command %r" % command["type"])
+
+    def _prepare(self, command):
+        if self._prepared is not None:
+            raise ValueError("prepare came twice")
+        if command["protocol"] != PROTOCOL:
+            raise Refused("protocol %r was asked for, this worker speaks %d." % (command["protocol"], PROTOCOL))
+        asked = Prepare(command)
+        prepared = self._framework.prepare(asked)
+        self._prepared = prepared
+        self._trains = asked.trains
+        self._channel.send(
+            {
+                "type": "prepared",
+                "protocol": PROTOCOL,
+                "versions": prepared.versions,
+                "parameters": prepared.parameters,
+                "effective": prepared.effective,
+            }
+        )
+
+    def _measure(self, command):
+        if self._prepared is None:
+            raise ValueError("measure came before prepare")
+        detail, seconds, max_samples = command["detail"], command["seconds"], command["max_samples"]
+        if not 0 <= seconds <= 1e6 or max_samples < 1:
+            raise ValueError("measure: seconds %r or max_samples %r is out of range" % (seconds, max_samples))
+        names = {"step": ("",), "phases": self._prepared.phases, "layers": self._prepared.nodes}[detail]
+        if not names:
+            raise Refused("detail %s: the step cannot be split here." % detail)
+        if detail == "layers":
+            max_samples = min(max_samples, MOST_LAYER_SAMPLES)
+        ns, parts, begin_ns, end_ns = self._take_steps(detail, round(seconds * 1e9), max_samples)
+        self._send_samples(ns, parts if detail == "phases" else [])
+        if detail == "layers":
+            self._send_layers(parts)
+        self._channel.send({"type": "done", "samples": len(ns), "begin_ns": begin_ns, "end_ns": end_ns})
+
+    def _take_steps(self, detail, limit_ns, max_samples):
+        """The timed part. Nothing is sent or collected in it, and what a step returns is looked at afterwards."""
+        one_step = {
+            "step": self._framework.step,
+            "phases": self._framework.step_with_phases,
+            "layers": self._framework.step_with_layers,
+        }[detail]
+        clock = time.monotonic_ns  # CLOCK_MONOTONIC
+        plain = detail == "step"
+        ns, parts = [], []
+        gc.collect()
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            begin_ns = clock()
+            while True:
+                before_ns = clock()
+                given = one_step()
+                after_ns = clock()
+                if plain and given is not None:
+                    ns.append(given)
+                else:
+                    ns.append(after_ns - before_ns)
+                if not plain:
+                    parts.append(given)
+                if after_ns - begin_ns >= limit_ns or len(ns) >= max_samples:
+                    return ns, parts, begin_ns, after_ns
+        finally:
+            if collects:
+                gc.enable()
+
+    def _send_samples(self, ns, parts):
+        phases = self._prepared.phases if parts else ()
+        rows = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * (1 + len(phases))))
+        for begin in range(0, len(ns), rows):
+            message = {"type": "samples", "ns": ns[begin : begin + rows]}
+            if phases:
+                chosen = parts[begin : begin + rows]
+                message["phases"] = {name: [step[i] for step in chosen] for i, name in enumerate(phases)}
+            self._channel.send(message)
+
+    def _send_layers(self, parts):
+        nodes = self._prepared.nodes
+        a_line = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * 2 * len(parts)))
+        for begin in range(0, len(nodes), a_line):
+            layers = []
+            for i, node in enumerate(nodes[begin : begin + a_line], begin):
+                forward = [step[0][i] for step in parts]
+                backward = [step[1][i] for step in parts] if self._trains else []
+                layers.append({"node": node, "forward_ns": forward, "backward_ns": backward})
+            self._channel.send({"type": "layers", "layers": layers})
+
+
+def serve(framework_class):
+    """Serves commands until `exit` or end of file. Returns the worker's exit code: 0, or 1 after an error."""
+    channel = _Channel()
+    try:
+        _Session(channel, framework_class()).run()
+        return 0
+    except BrokenPipeError:
+        return 1  # nobody is left to be told
+    except Exception as error:
+        if isinstance(error, Refused):
+            kind = "refused"
+        elif isinstance(error, (MemoryError, OutOfMemory)):
+            kind = "out_of_memory"
+        else:
+            kind = "failed"
+            traceback.print_exc(file=sys.stderr)
+        text = str(error) if kind == "refused" else "%s: %s" % (type(error).__name__, error)
+        try:
+            channel.send({"type": "error", "kind": kind, "message": text[:_MOST_MESSAGE_BYTES]})
+        except OSError:
+            pass
+        return 1

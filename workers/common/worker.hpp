@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/core/trial.hpp"
+#include "workers/common/channel.hpp"
+
+namespace assay::worker {
+
+constexpr std::int64_t kProtocol = 1;
+
+/// The worker cannot do this workload or setting: becomes an `error` of kind `refused`. Name what it cannot do.
+class Refused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw Refused(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// What is to be measured: the message `prepare`.
+struct Prepare {
+  Workload workload;
+  json graph;  ///< null where the workload is no network of Assay's
+  Settings settings;
+  Placement placement;
+  std::int64_t seed = 0;
+  std::int64_t rank = 0;
+  std::int64_t ranks = 1;
+  std::int64_t instance = 0;
+  std::int64_t instances = 1;
+};
+
+template <typename V>
+void describe(V& v, Prepare& p) {
+  required(v, "workload", p.workload);
+  v("graph", p.graph);
+  v("settings", p.settings);
+  v("placement", p.placement);
+  v("seed", p.seed);
+  v("rank", p.rank);
+  v("ranks", p.ranks);
+  v("instance", p.instance);
+  v("instances", p.instances);
+}
+
+/// What stands ready: the message `prepared`, and what the loop must know of the framework.
+struct Prepared {
+  std::map<std::string, std::string> versions;
+  std::optional<std::int64_t> parameters;
+  json effective = json::object();  ///< settings read back from the framework
+  std::vector<std::string> phases;  ///< in which step_with_phases() splits a step; empty: it cannot
+  std::vector<std::string> nodes;   ///< which step_with_layers() times; empty: it cannot
+  /// Steps cost no real time: limits count what the steps say they took, and begin_ns, end_ns follow them.
+  bool virtual_time = false;
+};
+
+/// One step, as the loop hands it to the framework. All lists have their size already: a step fills, never grows them.
+struct Step {
+  std::int64_t number = 0;                ///< steps done before in this process, whatever their detail
+  std::optional<std::int64_t> took_ns;    ///< set it to give a duration of the framework's own instead of the loop's
+  std::vector<std::int64_t> phases_ns;    ///< one for each of Prepared::phases
+  std::vector<std::int64_t> forward_ns;   ///< one for each of Prepared::nodes
+  std::vector<std::int64_t> backward_ns;  ///< the same; left alone when inferring
+};
+
+/// What a worker's author writes. Whatever is thrown becomes the message `error` and ends the worker: Refused as
+/// `refused`, std::bad_alloc as `out_of_memory`, anything else as `failed`.
+///
+/// The loop reads CLOCK_MONOTONIC right before and after each step; a step returns when the device is idle. It neither
+/// allocates, reads nor writes for the sake of measuring.
+class Framework {
+ public:
+  virtual ~Framework() = default;
+  /// Loads the framework and builds the workload. Called once, first.
+  virtual Prepared prepare(const Prepare& prepare) = 0;
+  /// One plain step.
+  virtual void step(Step& step) = 0;
+  /// One step that fills `phases_ns`. Called only where there are phases.
+  virtual void step_with_phases(Step& step);
+  /// One step that fills `forward_ns` and, when training, `backward_ns`. Called only where there are nodes.
+  virtual void step_with_layers(Step& step);
+};
+
+/// Serves commands until `exit` or end of file. Returns the exit code of the worker: 0, or 1 after an `error`.
+///   int main() { assay::worker::Channel channel; MyFramework framework; return assay::worker::serve(channel,
+///   framework); }
+int serve(Channel& channel, Framework& framework);
+
+}  // namespace assay::worker
