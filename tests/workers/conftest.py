@@ -154,7 +154,8 @@ class Worker:
         self.process.wait()
         stderr = b""
         if self.process.stderr and not self.process.stderr.closed:
-            stderr = self.process.stderr.read()
+            os.set_blocking(self.process.stderr.fileno(), False)  # an escaped child may hold it open
+            stderr = self.process.stderr.read() or b""
             self.process.stderr.close()
         for pipe in (self.process.stdin, self.process.stdout):
             try:

@@ -216,45 +216,61 @@ def test_a_misbehaviour_waits_for_its_step(start):
     assert worker.measure(max_samples=5)["kind"] == "failed"
 
 
-def session_leaders_of(parent_exe):
+def processes_of(exe):
     """Processes that run this program, by /proc."""
-    found = []
+    found = set()
     for entry in os.listdir("/proc"):
         try:
-            if entry.isdigit() and os.readlink("/proc/%s/exe" % entry) == parent_exe:
-                found.append(int(entry))
+            if entry.isdigit() and os.readlink("/proc/%s/exe" % entry) == exe:
+                found.add(int(entry))
         except OSError:
             pass
-    return set(found)
+    return found
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def session(pid):
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def kill_all(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_an_escaped_child_outlives_a_worker_that_ends_well(start):
     exe = os.path.realpath(start("fake").process.args[0])
-    before = session_leaders_of(exe)
     worker = start("fake")
-    worker.prepare(options={"misbehave": "fork_setsid_ok"})
-    assert worker.measure()["type"] == "done"
-    worker.send({"type": "exit"})  # end of file does not come: the child holds the pipe
-    assert worker.process.wait(LIMIT_SECONDS) == 0
-    left = session_leaders_of(exe) - before - {worker.process.pid}
-    for pid in left:
-        assert os.getsid(pid) != worker.process.pid
-        os.kill(pid, signal.SIGKILL)
-    assert len(left) == 1
+    before = processes_of(exe)
+    try:
+        worker.prepare(options={"misbehave": "fork_setsid_ok"})
+        assert worker.measure()["type"] == "done"
+        worker.send({"type": "exit"})  # end of file does not come: the child holds the pipe
+        assert worker.process.wait(LIMIT_SECONDS) == 0
+        # The process between the two is gone in a moment.
+        wait_until(lambda: [session(pid) != worker.process.pid for pid in processes_of(exe) - before] == [True])
+    finally:
+        kill_all(processes_of(exe) - before)
 
 
 def test_a_tree_of_children_grows_but_is_bounded(start):
     exe = os.path.realpath(start("fake").process.args[0])
     worker = start("fake")
-    before = session_leaders_of(exe)
-    worker.prepare(options={"misbehave": "fork_tree", "misbehave_at": "measure"})
+    before = processes_of(exe)
+    worker.prepare(options={"misbehave": "fork_tree"})
     worker.send({"type": "measure", "detail": "step", "seconds": 1, "max_samples": 1})
-    deadline = time.monotonic() + LIMIT_SECONDS
-    while len(session_leaders_of(exe) - before) < 400 and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_until(lambda: len(processes_of(exe) - before) >= 400)
     time.sleep(0.5)
-    assert 400 <= len(session_leaders_of(exe) - before) <= 510
-    os.killpg(worker.process.pid, signal.SIGKILL)
+    assert len(processes_of(exe) - before) <= 510
 
 
 def test_memory_grows_until_ended(start):
