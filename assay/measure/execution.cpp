@@ -8,6 +8,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/environment.hpp"
+#include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
 #include "assay/measure/summary.hpp"
@@ -41,6 +42,9 @@ class Ranks {
     renew_at_ns_ = next_renewal();
   }
 
+  /// Whether a rank could not write its result for want of space.
+  bool no_space() const { return no_space_; }
+
   RanksEnd wait(int stop_fd) {
     while (alive() > 0) {
       if (poll_once(stop_fd)) return stop(RanksEnd::stopped);
@@ -65,7 +69,9 @@ class Ranks {
     ppoll(fds.data(), fds.size(), &timeout, nullptr);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (fds[i + 1].revents == 0) continue;
-      waitpid(ranks_[i].pid, nullptr, 0);
+      int status = 0;
+      waitpid(ranks_[i].pid, &status, 0);
+      no_space_ = no_space_ || (WIFEXITED(status) && WEXITSTATUS(status) == kRankNoSpace);
       ranks_[i].pid = -1;
     }
     return fds[0].revents != 0;
@@ -102,6 +108,7 @@ class Ranks {
   store::Store& store_;
   std::int64_t deadline_ns_;
   std::int64_t renew_at_ns_;
+  bool no_space_ = false;
 };
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
@@ -232,6 +239,13 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     if (end == RanksEnd::lost) {
       context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
       return AgentEnd::nothing_left;
+    }
+    if (ranks.no_space()) {
+      store.release(lease);
+      fail(ErrorKind::no_space,
+           "the disk that holds {} is full; free space or set TMPDIR, then run the same command again: nothing finished is "
+           "lost",
+           context.options.run_root.string());
     }
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       finished.push_back({make_record(lease, part, collect(directory, order, static_cast<std::int64_t>(part))), false});

@@ -9,6 +9,9 @@
 
 namespace assay::measure {
 
+/// Exit code of assay-rank where the run directory's disk is full: no fault of the worker's, and trying again is no help.
+constexpr int kRankNoSpace = 3;
+
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
 /// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.
 /// `stop` becomes non-zero when the caller is told to end; the result is then `interrupted`.

@@ -26,6 +26,7 @@ void catch_signals() {
   action.sa_handler = on_stop;  // without SA_RESTART: waiting ends at once
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace
@@ -48,6 +49,9 @@ int main(int argc, char** argv) {
     assay::measure::Sync sync(directory);
     assay::measure::write_result(directory, number, assay::measure::run_rank(order, number, sync, stop));
     return 0;
+  } catch (const assay::Error& error) {
+    std::fprintf(stderr, "assay-rank: %s\n", error.what());
+    return error.kind() == assay::ErrorKind::no_space ? assay::measure::kRankNoSpace : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "assay-rank: %s\n", error.what());
     return 1;

@@ -27,6 +27,7 @@ struct WorkerInfo {
   std::vector<std::string> details;          ///< of step, phases, layers
   std::vector<std::string> settings;         ///< settings it applies
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
+  json check;                                ///< a small workload for `assay worker check`; null: the first network
   std::filesystem::path folder;              ///< where worker.json lies; not part of the file
 };
 
@@ -44,6 +45,7 @@ void describe(V& v, WorkerInfo& w) {
   v("details", w.details);
   v("settings", w.settings);
   v("inert", w.inert);
+  v("check", w.check);
 }
 
 /// Throws Error{usage} where a field is missing or malformed: names and releases are letters, digits and ._+-.

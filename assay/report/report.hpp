@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "assay/report/result.hpp"
+#include "assay/store/store.hpp"
+
+namespace assay::report {
+
+/// Everything a report shows; it never opens a store itself.
+struct ReportData {
+  std::vector<store::CampaignRow> campaigns;
+  std::vector<Result> results;
+};
+
+/// Tables for a person, `width` columns wide.
+std::string terminal_report(const ReportData& data, std::size_t width);
+
+/// The published result document, docs/formats/result.schema.json.
+json json_report(const ReportData& data);
+
+/// One line per run with the trial's fields beside its figures, RFC 4180.
+std::string csv_header();
+std::string csv_row(const store::RunRow& row, const Trial& trial);
+
+/// Every run of one trial, for a person.
+std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows, std::size_t width);
+
+}  // namespace assay::report

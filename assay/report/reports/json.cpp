@@ -1,0 +1,60 @@
+#include "assay/report/report.hpp"
+
+namespace assay::report {
+namespace {
+
+json campaign_json(const store::CampaignRow& campaign) {
+  const auto& p = campaign.progress;
+  return {{"id", campaign.id},
+          {"name", campaign.name},
+          {"round", campaign.round},
+          {"created_utc", campaign.created_utc},
+          {"seed", campaign.seed},
+          {"lockstep", campaign.lockstep},
+          {"measure", to_json(campaign.measure)},
+          {"progress",
+           {{"runs", p.runs},
+            {"ready", p.ready},
+            {"leased", p.leased},
+            {"done", p.done},
+            {"failed", p.failed},
+            {"set_aside", p.set_aside}}}};
+}
+
+json failures_json(const Result& result) {
+  json out = json::object();
+  for (const auto& [kind, failures] : result.failures) {
+    out[name_of(kind)] = {{"runs", failures.runs}, {"message", failures.message}};
+  }
+  return out;
+}
+
+json result_json(const Result& r) {
+  json interval = nullptr;
+  if (r.median_interval)
+    interval = {{"low_ns", r.median_interval->low}, {"high_ns", r.median_interval->high}, {"confidence", 0.95}};
+  return {{"trial_id", r.trial_id},
+          {"trial", to_json(r.trial)},
+          {"platform", r.platform},
+          {"runs", r.runs},
+          {"ok", r.ok},
+          {"untrusted", r.untrusted},
+          {"failures", failures_json(r)},
+          {"median_ns", to_json(r.median_ns)},
+          {"median_interval", interval},
+          {"interval_reason", to_json(r.interval_reason)},
+          {"p90_ns", to_json(r.p90_ns)},
+          {"p99_ns", to_json(r.p99_ns)},
+          {"samples_per_second", to_json(r.samples_per_second)}};
+}
+
+}  // namespace
+
+json json_report(const ReportData& data) {
+  json out = {{"result_version", kResultVersion}, {"campaigns", json::array()}, {"results", json::array()}};
+  for (const auto& campaign : data.campaigns) out["campaigns"].push_back(campaign_json(campaign));
+  for (const auto& result : data.results) out["results"].push_back(result_json(result));
+  return out;
+}
+
+}  // namespace assay::report

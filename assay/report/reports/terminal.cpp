@@ -1,0 +1,103 @@
+#include "assay/core/units.hpp"
+#include "assay/report/report.hpp"
+#include "assay/report/table.hpp"
+
+namespace assay::report {
+namespace {
+
+using Align = Table::Align;
+
+std::string duration_or_dash(const std::optional<double>& ns) {
+  return ns ? format_duration(*ns) : "-";
+}
+
+/// "±2.1 %": half the interval's width relative to the median, the form in which people compare precision.
+std::string interval_text(const Result& result) {
+  if (!result.median_interval || !result.median_ns || *result.median_ns <= 0) return "-";
+  const double low = 100 * (result.median_interval->low / *result.median_ns - 1);
+  const double high = 100 * (result.median_interval->high / *result.median_ns - 1);
+  return fmt::format("{:+.1f} {:+.1f} %", low, high);
+}
+
+std::string runs_text(const Result& result) {
+  std::string out = fmt::format("{}", result.ok);
+  if (result.ok != result.runs) out += fmt::format("/{}", result.runs);
+  if (result.untrusted > 0) out += fmt::format(" ({} disturbed)", result.untrusted);
+  return out;
+}
+
+std::string campaign_lines(const store::CampaignRow& campaign) {
+  const auto& p = campaign.progress;
+  std::string out = fmt::format("{} (campaign {}", campaign.name, campaign.id.substr(0, 8));
+  if (campaign.round > 0) out += fmt::format(", round {}", campaign.round + 1);
+  out += fmt::format("): {} of {} runs done", p.done, p.runs);
+  if (p.failed > 0) out += fmt::format(", {} failed", p.failed);
+  if (p.set_aside > 0) out += fmt::format(", {} measured again", p.set_aside);
+  return out + "\n";
+}
+
+void add_failures(const std::vector<Result>& results, std::string& out) {
+  for (const auto& result : results) {
+    for (const auto& [kind, failures] : result.failures) {
+      out += fmt::format("  {} of {} runs {}: {}\n    {}\n", failures.runs, result.runs, name_of(kind),
+                         title(result.trial), fit(failures.message, 200));
+    }
+  }
+}
+
+}  // namespace
+
+std::string terminal_report(const ReportData& data, std::size_t width) {
+  std::string out;
+  for (const auto& campaign : data.campaigns) out += campaign_lines(campaign);
+  if (data.results.empty()) return out + "No run has been measured yet.\n";
+  Table table({{"trial", Align::left},
+               {"workload", Align::left},
+               {"worker", Align::left},
+               {"settings", Align::left},
+               {"median", Align::right},
+               {"95 % interval", Align::right},
+               {"p90", Align::right},
+               {"p99", Align::right},
+               {"samples/s", Align::right},
+               {"runs", Align::right}});
+  bool short_of_runs = false;
+  for (const auto& result : data.results) {
+    short_of_runs = short_of_runs || (result.ok > 0 && !result.median_interval);
+    table.add({result.trial_id.substr(0, 8), title(result.trial.workload),
+               result.trial.worker.name + " " + result.trial.worker.release, title(result.trial.settings),
+               duration_or_dash(result.median_ns), interval_text(result), duration_or_dash(result.p90_ns),
+               duration_or_dash(result.p99_ns),
+               result.samples_per_second ? format_rate(*result.samples_per_second) : "-", runs_text(result)});
+  }
+  out += table.text(width);
+  if (short_of_runs) out += "An interval needs 6 good runs of a trial; ask for more with --runs.\n";
+  add_failures(data.results, out);
+  return out;
+}
+
+std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows, std::size_t width) {
+  std::string out = fmt::format("{}\ntrial {}\n", title(trial.trial), trial.id);
+  Table table({{"run", Align::right},
+               {"attempt", Align::right},
+               {"outcome", Align::left},
+               {"median", Align::right},
+               {"p90", Align::right},
+               {"p99", Align::right},
+               {"samples", Align::right},
+               {"started", Align::left},
+               {"remark", Align::left}});
+  for (const auto& row : rows) {
+    const auto& s = row.summary;
+    std::string remark = row.outcome != OutcomeKind::ok ? row.message : row.trusted ? "" : "disturbed";
+    if (!row.counted) remark = "measured again" + (remark.empty() ? "" : ": " + remark);
+    const auto ns = [](const std::optional<std::int64_t>& value) {
+      return value ? format_duration(static_cast<double>(*value)) : "-";
+    };
+    table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns(s.median_ns),
+               ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n), row.started_utc, remark});
+  }
+  return out + table.text(width);
+}
+
+}  // namespace assay::report

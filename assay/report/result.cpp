@@ -1,0 +1,71 @@
+#include "assay/report/result.hpp"
+
+#include <utility>
+
+#include "assay/stats/quantile.hpp"
+
+namespace assay::report {
+namespace {
+
+std::optional<double> median_or_null(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return stats::median(values);
+}
+
+template <typename T>
+void add(std::vector<double>& values, const std::optional<T>& value) {
+  if (value) values.push_back(static_cast<double>(*value));
+}
+
+Result result_of(const store::TrialRow& trial, const std::string& platform,
+                 const std::vector<const store::RunRow*>& rows) {
+  Result result;
+  result.trial_id = trial.id;
+  result.trial = trial.trial;
+  result.platform = platform;
+  std::vector<double> medians;
+  std::vector<double> p90s;
+  std::vector<double> p99s;
+  std::vector<double> rates;
+  for (const auto* row : rows) {
+    ++result.runs;
+    if (row->outcome != OutcomeKind::ok) {
+      auto& failures = result.failures[row->outcome];
+      if (failures.runs++ == 0) failures.message = row->message;
+      continue;
+    }
+    ++result.ok;
+    if (!row->trusted) ++result.untrusted;
+    add(medians, row->summary.median_ns);
+    add(p90s, row->summary.p90_ns);
+    add(p99s, row->summary.p99_ns);
+    add(rates, row->summary.samples_per_second);
+  }
+  result.median_ns = median_or_null(medians);
+  result.p90_ns = median_or_null(p90s);
+  result.p99_ns = median_or_null(p99s);
+  result.samples_per_second = median_or_null(rates);
+  result.median_interval = stats::median_interval(medians);
+  if (!result.median_interval) {
+    result.interval_reason = fmt::format("{} good runs; a 95 % interval needs 6", medians.size());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows) {
+  std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>> groups;
+  for (const auto& row : rows) {
+    if (row.counted) groups[row.trial][row.platform].push_back(&row);
+  }
+  std::vector<Result> results;
+  for (const auto& trial : trials) {
+    const auto it = groups.find(trial.id);
+    if (it == groups.end()) continue;
+    for (const auto& [platform, members] : it->second) results.push_back(result_of(trial, platform, members));
+  }
+  return results;
+}
+
+}  // namespace assay::report

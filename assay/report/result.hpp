@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+#include "assay/stats/interval.hpp"
+#include "assay/store/store.hpp"
+
+namespace assay::report {
+
+constexpr std::int64_t kResultVersion = 1;
+
+/// Failed runs of one kind.
+struct Failures {
+  std::int64_t runs = 0;
+  std::string message;  ///< of the first
+};
+
+/// What the runs of one trial on one platform say together. Every process counts once, whatever its number of samples.
+struct Result {
+  std::string trial_id;
+  Trial trial;
+  std::string platform;
+  std::int64_t runs = 0;  ///< counted, in whatever state
+  std::int64_t ok = 0;
+  std::int64_t untrusted = 0;  ///< of ok: disturbed and not measured again
+  std::map<OutcomeKind, Failures> failures;
+  std::optional<double> median_ns;                 ///< median of the processes' medians
+  std::optional<stats::Interval> median_interval;  ///< 95 %, over processes
+  std::optional<std::string> interval_reason;      ///< why there is none
+  std::optional<double> p90_ns;                    ///< median of the processes' own
+  std::optional<double> p99_ns;
+  std::optional<double> samples_per_second;
+};
+
+/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result.
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows);
+
+}  // namespace assay::report

@@ -1,0 +1,48 @@
+"""What every figure shares: where the build is, a private place to work, and the line of JSON that ends it."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
+ASSAY = BUILD / "assay"
+
+
+class Workplace:
+    """A folder of its own for stores, run directories and the host lock, so that nothing else on the host is touched."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="assay-bench-"))
+        (self.path / "tmp").mkdir()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def environment(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}
+        env["TMPDIR"] = str(self.path / "tmp")
+        env["ASSAY_HOST_LOCK"] = str(self.path / "host.lock")
+        env.update({k: str(v) for k, v in more.items()})
+        return env
+
+
+def run(argv, env, check=True, timeout=600):
+    """Runs a program to its end; its output as text."""
+    done = subprocess.run([str(a) for a in argv], env=env, capture_output=True, text=True, timeout=timeout)
+    if check and done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, argv))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def finish(figure, value, goal, holds, low=None, high=None):
+    """Prints the figure as the last line and ends the program: 0 only where the goal holds."""
+    print(json.dumps({"figure": figure, "value": value, "low": low, "high": high, "goal": goal, "holds": bool(holds)}))
+    sys.exit(0 if holds else 1)

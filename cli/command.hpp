@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace assay::cli {
+
+// Each subcommand is one file: it declares its flags on `app` and, when chosen, leaves its exit code in `exit_code`.
+// Exit codes: 0 ok, 1 error, 2 usage, 3 a gate failed, 4 finished with failed runs, 130 stopped by Ctrl-C.
+
+void add_run(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
+void add_worker(CLI::App& app, int& exit_code);
+
+constexpr int kExitFailedRuns = 4;
+constexpr int kExitStopped = 130;
+
+/// Declares --store on a subcommand.
+void add_store_option(CLI::App& command, std::string& store);
+
+/// Columns of the terminal that stdout is; 0 where it is none: then nothing is shortened.
+std::size_t terminal_width();
+
+/// Writes to stdout; throws Error where that fails, as on a full disk behind a redirection.
+void print(const std::string& text);
+
+}  // namespace assay::cli

@@ -1,0 +1,86 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "assay/core/error.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// --max-samples has the twin ASSAY_MAX_SAMPLES. A flag on the command line wins.
+void add_environment_twins(CLI::App& app) {
+  for (auto* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    add_environment_twins(*command);
+    for (auto* option : command->get_options()) {
+      if (option->get_lnames().empty() || option->get_lnames()[0] == "help") continue;
+      std::string name = "ASSAY_" + option->get_lnames()[0];
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return c == '-' ? '_' : std::toupper(c); });
+      option->envname(name);
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
+  app.set_version_flag("--version", "assay " ASSAY_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer("Start with: assay run toy --worker fake --batch 1-32*2");
+  int exit_code = 0;
+  add_run(app, exit_code);
+  add_show(app, exit_code);
+  add_export(app, exit_code);
+  add_worker(app, exit_code);
+  add_environment_twins(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version are no errors; everything else is the user's command line.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_store_option(CLI::App& command, std::string& store) {
+  command.add_option("--store", store, "SQLite file that keeps everything")->capture_default_str()->type_name("PATH");
+}
+
+std::size_t terminal_width() {
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) std::_Exit(0);  // the reader, such as head, has seen enough
+    fail(ErrorKind::failure, "cannot write to standard output: {}", std::strerror(errno));
+  }
+}
+
+}  // namespace assay::cli
+
+int main(int argc, char** argv) {
+  // A limit on file size and a closed pipe are errors to report, not reasons to die without a word.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return assay::cli::run(argc, argv);
+  } catch (const assay::Error& error) {
+    std::fprintf(stderr, "assay: %s\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "assay: internal error: %s. Please report this.\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,44 @@
+#include "cli/paths.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+/// The first of the two layouts that is there: a build tree's, else an installation's.
+fs::path beside_program(const char* in_build, const char* installed) {
+  const auto build = program_folder() / in_build;
+  std::error_code ignored;
+  return fs::is_directory(build, ignored) ? build : program_folder() / installed;
+}
+
+}  // namespace
+
+fs::path libexec_folder() {
+  if (const char* folder = std::getenv("ASSAY_LIBEXEC")) return folder;
+  return beside_program("libexec", "../libexec/assay");
+}
+
+std::vector<fs::path> worker_roots() {
+  std::vector<fs::path> roots;
+  if (const char* configured = std::getenv("ASSAY_WORKERS")) {
+    const std::string list = configured;
+    for (std::size_t at = 0; at <= list.size();) {
+      const auto end = std::min(list.find(':', at), list.size());
+      if (end > at) roots.emplace_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  roots.push_back(beside_program("workers", "../libexec/assay/workers"));
+  return roots;
+}
+
+}  // namespace assay::cli

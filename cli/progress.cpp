@@ -1,0 +1,111 @@
+#include "cli/progress.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "assay/core/clock.hpp"
+#include "assay/report/table.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::int64_t kTerminalNs = 100'000'000;
+constexpr std::int64_t kLogNs = 5'000'000'000;
+
+std::size_t stderr_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
+}
+
+std::string for_person(std::int64_t seconds) {
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+}  // namespace
+
+Progress::Progress(store::Store& store, std::string campaign, bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
+  const auto progress = store.progress(campaign);
+  total_ = progress.runs;
+  done_ = progress.done;
+  failed_ = progress.failed;
+  if (!quiet_ && done_ > 0 && done_ < total_) {
+    std::fprintf(stderr, "going on with campaign %s: %ld of %ld runs are done\n", campaign.substr(0, 8).c_str(),
+                 static_cast<long>(done_), static_cast<long>(total_));
+  }
+}
+
+Progress::~Progress() {
+  clear_line();
+}
+
+void Progress::started(const store::Lease& lease) {
+  waited_for_.clear();
+  std::string now = title(lease.runs[0].trial);
+  if (lease.runs.size() > 1) now += " against " + title(lease.runs[1].trial);
+  show(fmt::format("{}, run {}", now, lease.runs[0].index), false);
+}
+
+void Progress::finished(const store::Lease& lease, const std::vector<store::Finished>& finished) {
+  for (const auto& one : finished) {
+    if (one.again) {
+      ++again_;
+      continue;
+    }
+    ++done_;
+    ++done_here_;
+    const auto& outcome = one.record.outcome;
+    if (outcome.kind == OutcomeKind::ok) continue;
+    ++failed_;
+    // The first failures are worth a line each; a campaign full of them is summed up in the table.
+    if (failed_ <= 5) {
+      warning(fmt::format("run {} of {} {}: {}", one.record.index, lease.runs[0].trial_id.substr(0, 8),
+                          name_of(outcome.kind), outcome.message));
+    }
+  }
+  if (done_ == total_) show("done", true);
+}
+
+void Progress::waiting(const std::string& why) {
+  if (why == waited_for_) return;
+  waited_for_ = why;
+  show("waiting: " + why, true);
+}
+
+void Progress::warning(const std::string& what) {
+  clear_line();
+  std::fprintf(stderr, "assay: %s\n", report::fit(what, 400).c_str());
+}
+
+std::string Progress::time_left() const {
+  if (done_here_ < 2 || done_ >= total_) return "";
+  const double each = static_cast<double>(monotonic_ns() - begin_ns_) / static_cast<double>(done_here_) / 1e9;
+  return ", about " + for_person(static_cast<std::int64_t>(each * static_cast<double>(total_ - done_)) + 1) + " left";
+}
+
+void Progress::show(const std::string& now, bool at_once) {
+  const std::int64_t time = monotonic_ns();
+  if (quiet_ || (!at_once && time - shown_ns_ < (terminal_ ? kTerminalNs : kLogNs))) return;
+  shown_ns_ = time;
+  std::string line = fmt::format("[{}/{}]", done_, total_);
+  if (failed_ > 0) line += fmt::format(" {} failed", failed_);
+  if (again_ > 0) line += fmt::format(" {} again", again_);
+  line += fmt::format("{}: {}", time_left(), now);
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", report::fit(line, stderr_width()).c_str());
+    line_shown_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", report::fit(line, 400).c_str());
+  }
+}
+
+void Progress::clear_line() {
+  if (line_shown_) std::fputs("\r\033[K", stderr);
+  line_shown_ = false;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "assay/measure/agent.hpp"
+
+namespace assay::cli {
+
+/// Shows on stderr what runs now, how much is done and how long the rest may take: one line that is written over on a
+/// terminal, a line now and then elsewhere.
+class Progress : public measure::AgentObserver {
+ public:
+  Progress(store::Store& store, std::string campaign, bool quiet);
+  ~Progress() override;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void started(const store::Lease& lease) override;
+  void finished(const store::Lease& lease, const std::vector<store::Finished>& finished) override;
+  void waiting(const std::string& why) override;
+  void warning(const std::string& what) override;
+
+ private:
+  void show(const std::string& now, bool at_once);
+  void clear_line();
+  std::string time_left() const;
+
+  bool quiet_;
+  bool terminal_;
+  bool line_shown_ = false;
+  std::int64_t total_ = 0;
+  std::int64_t done_ = 0;
+  std::int64_t failed_ = 0;
+  std::int64_t again_ = 0;
+  std::int64_t done_here_ = 0;
+  std::int64_t begin_ns_;
+  std::int64_t shown_ns_ = 0;
+  std::string waited_for_;
+};
+
+}  // namespace assay::cli

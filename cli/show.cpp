@@ -1,0 +1,80 @@
+#include <memory>
+
+#include "assay/report/report.hpp"
+#include "assay/report/table.hpp"
+#include "assay/store/store.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct ShowOptions {
+  std::string store = "assay.db";
+  std::string campaign;
+  std::string trial;
+  bool all = false;
+  bool json = false;
+};
+
+/// Campaigns that an id's first digits or a name choose; of one name the newest round.
+std::vector<store::CampaignRow> choose_campaigns(std::vector<store::CampaignRow> all, const ShowOptions& o) {
+  if (o.all || all.empty()) return all;
+  if (o.campaign.empty()) return {all.back()};
+  std::vector<store::CampaignRow> chosen;
+  for (auto& row : all) {
+    if (row.name == o.campaign || (o.campaign.size() >= 4 && row.id.starts_with(o.campaign))) chosen = {row};
+  }
+  if (chosen.empty()) {
+    fail(ErrorKind::usage, "there is no campaign {} in {}. `assay show --all` lists them.", shown(o.campaign), o.store);
+  }
+  return chosen;
+}
+
+void show_trial(store::Store& store, const ShowOptions& o) {
+  const store::Filter filter{"", o.trial, false};
+  const auto trials = store.trials(filter);
+  if (trials.empty()) fail(ErrorKind::usage, "there is no trial {} in {}.", shown(o.trial), o.store);
+  if (trials.size() > 1) {
+    fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(o.trial), trials.size());
+  }
+  const auto rows = store.runs(filter);
+  if (o.json) {
+    report::ReportData data;
+    data.results = report::results_of(trials, rows);
+    return print(report::json_report(data).dump(2) + "\n");
+  }
+  print(report::trial_report(trials[0], rows, terminal_width()));
+}
+
+void show(const ShowOptions& o) {
+  const auto store = store::open_store(o.store, store::Access::read);
+  if (!o.trial.empty()) return show_trial(*store, o);
+  const auto campaigns = choose_campaigns(store->campaigns(), o);
+  report::ReportData data;
+  data.campaigns = campaigns;
+  for (const auto& campaign : campaigns) {
+    const store::Filter filter{campaign.id, "", true};
+    auto results = report::results_of(store->trials(filter), store->runs(filter));
+    std::move(results.begin(), results.end(), std::back_inserter(data.results));
+  }
+  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_width()));
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("show", "Show what a store holds: a campaign's results, or every run of one trial");
+  const auto o = std::make_shared<ShowOptions>();
+  add_store_option(*command, o->store);
+  command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
+  command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
+  command->add_flag("--all", o->all, "Every campaign");
+  command->add_flag("--json", o->json, "Print as JSON");
+  command->callback([o, &exit_code] {
+    show(*o);
+    exit_code = 0;
+  });
+}
+
+}  // namespace assay::cli
