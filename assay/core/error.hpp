@@ -36,7 +36,8 @@ template <typename... Args>
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// `text` shortened to `limit` characters and with control characters made visible, fit for an error message.
+/// `text` in quotes, shortened to `limit` bytes, with control characters and malformed UTF-8 made visible: fit for an
+/// error message, and for a record that keeps the message.
 std::string shown(const std::string& text, std::size_t limit = 60);
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "assay/core/utf8.hpp"
+
 namespace assay {
 namespace {
 
@@ -35,7 +37,9 @@ class StrictBuilder {
       // The library's message reads "[json.exception.…] parse error at …: what"; keep what a person needs.
       const std::string text = error.what();
       const auto at = text.find("] ");
-      problem_ = fmt::format("byte {}: {}", position, at == std::string::npos ? text : text.substr(at + 2));
+      // It quotes what was read last, which may be long and need not be UTF-8.
+      problem_ =
+          fmt::format("byte {}: {}", position, printable(at == std::string::npos ? text : text.substr(at + 2), 200));
     }
     return false;
   }
@@ -84,6 +88,7 @@ class StrictBuilder {
 };
 
 void write_string(const std::string& text, std::string& out) {
+  if (!is_utf8(text)) fail(ErrorKind::bad_input, "{} is not UTF-8 and has no JSON form", shown(text));
   out += '"';
   for (const char c : text) {
     switch (c) {
@@ -153,14 +158,14 @@ void write_double(double value, std::string& out) {
   }
 }
 
-/// UTF-16 code units of UTF-8 text, the order in which RFC 8785 sorts keys.
+/// UTF-16 code units of well-formed UTF-8 text, the order in which RFC 8785 sorts keys.
 std::u16string utf16(const std::string& text) {
   std::u16string out;
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
     const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     char32_t code = length == 1 ? lead : lead & (0xffu >> (length + 1));
-    for (std::size_t j = 1; j < length && i + j < text.size(); ++j) {
+    for (std::size_t j = 1; j < length; ++j) {
       code = (code << 6) | (static_cast<unsigned char>(text[i + j]) & 0x3fu);
     }
     i += length;
@@ -180,7 +185,10 @@ void write_canonical(const json& value, std::string& out) {
     case json::value_t::object: {
       std::map<std::u16string, json::const_iterator> members;
       for (auto it = value.begin(); it != value.end(); ++it) {
-        if (!it->is_null()) members.emplace(utf16(it.key()), it);
+        if (it->is_null()) continue;
+        if (!is_utf8(it.key()))
+          fail(ErrorKind::bad_input, "the key {} is not UTF-8 and has no JSON form", shown(it.key()));
+        members.emplace(utf16(it.key()), it);
       }
       out += '{';
       bool first = true;
@@ -212,7 +220,9 @@ void write_canonical(const json& value, std::string& out) {
     case json::value_t::number_integer:
     case json::value_t::number_unsigned: {
       const auto number = value.get<std::int64_t>();
-      if (number > kExact || number < -kExact) {
+      // An unsigned value of 2^63 or more turns negative here, so it is judged before.
+      const bool wrapped = value.is_number_unsigned() && number < 0;
+      if (wrapped || number > kExact || number < -kExact) {
         fail(ErrorKind::bad_input, "{} is beyond 2^53 and has no canonical JSON form; write it as text", value.dump());
       }
       out += std::to_string(number);
@@ -232,6 +242,10 @@ json parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
     fail(ErrorKind::bad_input, "{} bytes of JSON where at most {} are taken", text.size(), limits.bytes);
   }
+  // The parser takes a zero byte as the end of the text and would accept anything behind it.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos) {
+    fail(ErrorKind::bad_input, "not acceptable JSON: byte {}: a zero byte", zero + 1);
+  }
   json root;
   StrictBuilder builder(limits, root);
   if (!json::sax_parse(text.begin(), text.end(), &builder)) {
@@ -250,12 +264,12 @@ namespace mapping {
 
 void wrong_type(const std::string& path, const char* expected, const json& got) {
   // error_handler_t::replace: the value may come from outside and need not be UTF-8.
-  fail(ErrorKind::bad_input, "{}: expected {}, got {}", path.empty() ? "document" : path, expected,
+  fail(ErrorKind::bad_input, "{}: expected {}, got {}", path.empty() ? "document" : printable(path, 200), expected,
        shown(got.dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 
 void missing_field(const std::string& path, const char* field) {
-  fail(ErrorKind::bad_input, "{}: the field '{}' is missing", path.empty() ? "document" : path, field);
+  fail(ErrorKind::bad_input, "{}: the field '{}' is missing", path.empty() ? "document" : printable(path, 200), field);
 }
 
 std::string enum_choices(const char* const* names, std::size_t count) {

@@ -25,11 +25,12 @@ struct JsonLimits {
 };
 
 /// Parses strict JSON: UTF-8, one document, no duplicate keys, no NaN or infinity, within `limits`.
-/// Throws Error{bad_input} that names the rule and the byte where it was broken.
+/// Throws Error{bad_input} that names the rule that was broken, and for bad syntax the byte.
 json parse_json(std::string_view text, const JsonLimits& limits = {});
 
 /// Canonical text of RFC 8785, with every null member of an object dropped, so that a field added later keeps old ids.
-/// Throws Error for an integer beyond 2^53, which RFC 8785 cannot write.
+/// Throws Error{bad_input} for what RFC 8785 cannot write: an integer beyond 2^53, a number that is not finite, text
+/// that is not UTF-8.
 std::string canonical_json(const json& value);
 
 // One mapping per struct. Each struct that travels as JSON has a

@@ -18,9 +18,12 @@ void check_range(const char* name, const std::optional<std::int64_t>& value, std
 bool looks_secret(const std::string& name) {
   std::string upper = name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  for (const char* word :
-       {"PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "PRIVATE_KEY", "API_KEY", "ACCESS_KEY"}) {
+  for (const char* word : {"PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATE_KEY", "API_KEY", "ACCESS_KEY"}) {
     if (upper.find(word) != std::string::npos) return true;
+  }
+  // HF_TOKEN is a secret, TOKENIZERS_PARALLELISM is not: the word must end there.
+  for (auto at = upper.find("TOKEN"); at != std::string::npos; at = upper.find("TOKEN", at + 1)) {
+    if (at + 5 == upper.size() || upper[at + 5] == '_') return true;
   }
   return false;
 }
@@ -61,7 +64,8 @@ void check(const Settings& s) {
 
 std::string title(const Settings& settings) {
   std::string out;
-  for (const auto& [name, value] : to_json(settings).items()) {
+  const json fields = to_json(settings);  // named: items() of a temporary would dangle
+  for (const auto& [name, value] : fields.items()) {
     if (value.is_null() || name == "env") continue;
     out += fmt::format("{}{}={}", out.empty() ? "" : " ", name,
                        value.is_string() ? value.get<std::string>() : value.dump());

@@ -19,7 +19,10 @@ template <std::size_t N>
 std::string in_unit(double value, const std::array<Unit, N>& units) {
   std::size_t i = 0;
   while (i + 1 < N && std::fabs(value) >= units[i + 1].size * 0.99995) ++i;
-  return fmt::format("{:.4g}{}", value / units[i].size, units[i].name);
+  const double scaled = value / units[i].size;
+  // Beyond the largest unit %g would turn to an exponent: 20000 s, not 2e+04 s.
+  if (std::fabs(scaled) >= 9999.5) return fmt::format("{:.0f}{}", scaled, units[i].name);
+  return fmt::format("{:.4g}{}", scaled, units[i].name);
 }
 
 /// Splits "1.5ms" into 1.5 and "ms"; false where there is no number in front.
