@@ -1,0 +1,87 @@
+"""scripts/check-arrows finds planted violations and is silent on what is allowed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def check(tree, files):
+    (tree / "assay").mkdir(exist_ok=True)
+    for name, text in files.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/check-arrows", tree], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("assay/core/a.hpp", '"assay/stats/quantile.hpp"'),
+        ("assay/core/a_test.cpp", '"assay/store/store.hpp"'),
+        ("assay/stats/a.cpp", '"assay/plan/campaign.hpp"'),
+        ("assay/plan/a.cpp", '"assay/store/store.hpp"'),
+        ("assay/store/stores/sqlite.cpp", '"assay/measure/agent.hpp"'),
+        ("assay/store/a_fuzz.cpp", '"assay/report/report.hpp"'),
+        ("assay/measure/a.cpp", '"cli/run.hpp"'),
+        ("assay/report/a.cpp", '"workers/common/loop.hpp"'),
+        ("assay/plan/a.cpp", '"assay/unheard_of/a.hpp"'),
+        ("assay/unheard_of/a.cpp", "<vector>"),
+        ("assay/plan/a.cpp", '"../store/store.hpp"'),
+        ("cli/run.cpp", '"workers/common/loop.hpp"'),
+        ("workers/fake/main.cpp", '"assay/plan/catalog.hpp"'),
+        ("assay/store/a.cpp", "<yaml-cpp/yaml.h>"),
+        ("assay/measure/a.cpp", "<sqlite3.h>"),
+        ("assay/measure/a.cpp", "<libpq-fe.h>"),
+        ("assay/plan/a.cpp", "<hwloc.h>"),
+        ("assay/measure/a.cpp", "<nvml.h>"),
+        ("assay/plan/a.cpp", "<CLI/CLI.hpp>"),
+        ("assay/predict/a.cpp", "<Eigen/Dense>"),
+        ("assay/compare/a.cpp", "<pagmo/pagmo.hpp>"),
+        ("assay/model/a.cpp", "<simgrid/s4u.hpp>"),
+        ("assay/compare/a.cpp", "<boost/math/distributions/binomial.hpp>"),
+        ("workers/fake/main.cpp", "<sqlite3.h>"),
+        ("cli/run.cpp", "<yaml-cpp/yaml.h>"),
+    ],
+)
+def test_a_planted_violation_is_found_with_its_line(tmp_path, file, include):
+    code, lines = check(tmp_path, {file: f"#pragma once\n\n  #  include {include}\n"})
+    assert code == 1
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{file}:3: ")
+
+
+def test_what_is_allowed_is_allowed(tmp_path):
+    code, lines = check(
+        tmp_path,
+        {
+            "assay/core/a.cpp": '#include "assay/core/json.hpp"\n#include <nlohmann/json.hpp>\n#include <fmt/core.h>\n',
+            "assay/stats/a.cpp": '#include "assay/core/error.hpp"\n#include <boost/math/distributions/binomial.hpp>\n',
+            "assay/plan/a.cpp": "#include <yaml-cpp/yaml.h>\n",
+            "assay/store/a.hpp": '#include "assay/plan/campaign.hpp"\n#include "assay/stats/quantile.hpp"\n',
+            "assay/store/stores/a.cpp": "#include <sqlite3.h>\n",
+            "assay/measure/a_test.cpp": "#include <sqlite3.h>\n",
+            "assay/platform/a.cpp": "#include <hwloc.h>\n",
+            "assay/predict/a.cpp": '#include "assay/model/model.hpp"\n#include "assay/network/network.hpp"\n',
+            "cli/run.cpp": '#include <CLI/CLI.hpp>\n#include "assay/report/report.hpp"\n#include "cli/common.hpp"\n',
+            "workers/fake/main.cpp": '#include "workers/common/loop.hpp"\n#include "assay/core/clock.hpp"\n',
+            "tests/live/a.cpp": '#include <sqlite3.h>\n#include "assay/store/store.hpp"\n',
+            "bench/overhead.cpp": '#include <sqlite3.h>\n#include "assay/measure/agent.hpp"\n',
+        },
+    )
+    assert lines == []
+    assert code == 0
+
+
+def test_our_own_tree_has_no_violation():
+    done = subprocess.run([ROOT / "scripts/check-arrows"], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert done.returncode == 0
