@@ -199,6 +199,11 @@ TEST(CanonicalJson, SortsKeysByUtf16CodeUnits) {
             "\"😀\":\"Emoji: Grinning Face\",\"\xef\xac\xb3\":\"Hebrew Letter Dalet With Dagesh\"}");
 }
 
+// As code points U+1F600 comes after U+E000, but its first UTF-16 unit is D83D.
+TEST(CanonicalJson, SortsASurrogatePairBeforeTheLastPartOfTheBasicPlane) {
+  EXPECT_EQ(canonical_json(parse_json(R"({"\ue000": 1, "\ud83d\ude00": 2})")), "{\"😀\":2,\"\xee\x80\x80\":1}");
+}
+
 // RFC 8785, section 3.2.2.
 TEST(CanonicalJson, WritesTheSampleDocumentOfRfc8785) {
   const json value = parse_json(R"({"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -229,6 +234,7 @@ TEST(CanonicalJson, WritesEqualNumbersEqually) {
 TEST(CanonicalJson, RefusesTextAndKeysThatAreNotUtf8) {
   EXPECT_THROW(canonical_json(json("\xff")), Error);
   EXPECT_THROW(canonical_json(json{{"\xc0\x80", 1}}), Error);
+  EXPECT_THROW(canonical_json(json{{"\xe2", 1}}), Error);  // cut short: must not read beyond the end
 }
 
 struct Inner {
