@@ -133,7 +133,7 @@ void Database::ensure_readable() {
 
 void Database::open(const std::string& name, int flags) {
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX, nullptr);
   handle_.reset(opened);
   if (code != SQLITE_OK) raise(code, "opening it");
   sqlite3_busy_timeout(handle(), kBusyTimeoutMs);

@@ -116,7 +116,11 @@ void SqliteStore::add_runs(const plan::Campaign& campaign, std::int64_t key, con
           .run();
     }
   }
+  const auto added = static_cast<std::int64_t>(trials.size()) * (campaign.runs - first);
   Statement(database_, "UPDATE campaign SET runs = ?2 WHERE key = ?1", kDoing).bind(key, campaign.runs).run();
+  Statement(database_, "UPDATE progress SET runs = runs + ?2, ready = ready + ?2 WHERE campaign = ?1", kDoing)
+      .bind(key, added)
+      .run();
 }
 
 }  // namespace assay::store::sqlite

@@ -113,7 +113,7 @@ CREATE TABLE artifact (
 );
 
 -- Where each campaign stands; asked for after every run, so it is kept instead of counted. Triggers keep it, so that no
--- path that changes a run can forget to.
+-- path that changes a run can forget to; only planning, which adds many runs at once, adds their number itself.
 CREATE TABLE progress (
   campaign INTEGER PRIMARY KEY REFERENCES campaign(key),
   runs INTEGER NOT NULL DEFAULT 0,
@@ -125,10 +125,6 @@ CREATE TABLE progress (
 );
 CREATE TRIGGER campaign_added AFTER INSERT ON campaign BEGIN
   INSERT INTO progress(campaign) VALUES (new.key);
-END;
-CREATE TRIGGER run_added AFTER INSERT ON run BEGIN
-  UPDATE progress SET runs = runs + 1, ready = ready + (new.state = 0), leased = leased + (new.state = 1),
-    done = done + (new.state = 2) WHERE campaign = new.campaign;
 END;
 CREATE TRIGGER run_moved AFTER UPDATE OF state ON run WHEN old.state <> new.state BEGIN
   UPDATE progress SET ready = ready + (new.state = 0) - (old.state = 0),
