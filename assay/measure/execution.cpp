@@ -243,7 +243,8 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     if (ranks.no_space()) {
       store.release(lease);
       fail(ErrorKind::no_space,
-           "the disk that holds {} is full; free space or set TMPDIR, then run the same command again: nothing finished is "
+           "the disk that holds {} is full; free space or set TMPDIR, then run the same command again: nothing "
+           "finished is "
            "lost",
            context.options.run_root.string());
     }

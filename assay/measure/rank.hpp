@@ -9,7 +9,8 @@
 
 namespace assay::measure {
 
-/// Exit code of assay-rank where the run directory's disk is full: no fault of the worker's, and trying again is no help.
+/// Exit code of assay-rank where the run directory's disk is full: no fault of the worker's, and trying again is no
+/// help.
 constexpr int kRankNoSpace = 3;
 
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.

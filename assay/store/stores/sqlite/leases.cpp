@@ -11,9 +11,6 @@
 namespace assay::store::sqlite {
 namespace {
 
-/// Milliseconds since 1970 on the store's clock; SQLite 3.40 has no shorter word for it.
-#define ASSAY_NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-
 constexpr std::int64_t kDone = 2;
 
 std::int64_t milliseconds(double seconds) {
@@ -45,6 +42,11 @@ SqliteStore::CampaignKey SqliteStore::find_campaign(const std::string& id) {
           from_json<Measure>(parse_column(statement.get<std::string>(2)), "measure")};
 }
 
+std::int64_t SqliteStore::now_ms() {
+  // SQLite 3.40 has no shorter word for it.
+  return database_.integer("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", "reading the clock");
+}
+
 std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
   constexpr const char* kDoing = "taking a run";
   Transaction transaction(database_, kDoing);
@@ -53,11 +55,12 @@ std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
   Lease lease{request.campaign, campaign.seed, campaign.measure, next_ready(campaign.key)};
   Statement take(database_,
                  "UPDATE run SET state = 1, epoch = epoch + 1, owner_host = ?2, owner_boot_id = ?3, owner_pid = ?4, "
-                 "owner_start_ticks = ?5, lease_end_ms = " ASSAY_NOW_MS " + ?6 WHERE key = ?1",
+                 "owner_start_ticks = ?5, lease_end_ms = ?6 WHERE key = ?1",
                  kDoing);
   const auto& owner = request.owner;
+  const auto end = now_ms() + milliseconds(request.seconds);  // one for both partners: they run out together
   for (auto& run : lease.runs) {
-    take.bind(run.run, owner.host, owner.boot_id, owner.pid, owner.start_ticks, milliseconds(request.seconds)).run();
+    take.bind(run.run, owner.host, owner.boot_id, owner.pid, owner.start_ticks, end).run();
     run.epoch += 1;
   }
   transaction.commit();
@@ -67,9 +70,8 @@ std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
 
 void SqliteStore::free_leases(std::int64_t campaign, const LeaseRequest& request) {
   constexpr const char* kDoing = "freeing leases";
-  Statement(database_, "UPDATE run SET state = 0 WHERE campaign = ?1 AND state = 1 AND lease_end_ms <= " ASSAY_NOW_MS,
-            kDoing)
-      .bind(campaign)
+  Statement(database_, "UPDATE run SET state = 0 WHERE campaign = ?1 AND state = 1 AND lease_end_ms <= ?2", kDoing)
+      .bind(campaign, now_ms())
       .run();
   if (!request.is_dead || request.owner.boot_id.empty()) return;
 
@@ -138,8 +140,9 @@ Renewal SqliteStore::renew(const Lease& lease, double seconds) {
   Transaction transaction(database_, kDoing);
   if (!holds(lease)) return Renewal::lost;
   // One that ran out and was taken by nobody is held again.
-  Statement extend(database_, "UPDATE run SET state = 1, lease_end_ms = " ASSAY_NOW_MS " + ?2 WHERE key = ?1", kDoing);
-  for (const auto& run : lease.runs) extend.bind(run.run, milliseconds(seconds)).run();
+  Statement extend(database_, "UPDATE run SET state = 1, lease_end_ms = ?2 WHERE key = ?1", kDoing);
+  const auto end = now_ms() + milliseconds(seconds);
+  for (const auto& run : lease.runs) extend.bind(run.run, end).run();
   transaction.commit();
   return Renewal::held;
 }
@@ -197,7 +200,5 @@ void SqliteStore::release(const Lease& lease) {
   for (const auto& run : lease.runs) free.bind(run.run).run();
   transaction.commit();
 }
-
-#undef ASSAY_NOW_MS
 
 }  // namespace assay::store::sqlite

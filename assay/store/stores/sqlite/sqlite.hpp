@@ -54,6 +54,8 @@ class SqliteStore : public Store {
   std::vector<PlannedTrial> planned_trials(std::int64_t campaign);
   void add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id, std::int64_t first);
 
+  /// Milliseconds since 1970 on the store's clock.
+  std::int64_t now_ms();
   CampaignKey find_campaign(const std::string& id);
   void free_leases(std::int64_t campaign, const LeaseRequest& request);
   std::vector<LeasedRun> next_ready(std::int64_t campaign);
