@@ -20,6 +20,12 @@ std::size_t utf8_character(std::string_view text, std::size_t at) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_character(text, i);
@@ -33,15 +39,14 @@ std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_character(text, i);
-    if (i + (length == 0 ? 1 : length) > limit) return out + "…";
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (length == 0 || c < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", c);
-      ++i;
+    const auto bytes = text.substr(i, length == 0 ? 1 : length);
+    if (i + bytes.size() > limit) return out + "…";
+    if (length == 0 || is_control(bytes)) {
+      for (const char c : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out += text.substr(i, length);
-      i += length;
+      out += bytes;
     }
+    i += bytes.size();
   }
   return out;
 }

@@ -9,6 +9,10 @@ namespace assay {
 /// forms, no surrogates, nothing above U+10FFFF). Precondition: at < text.size().
 std::size_t utf8_character(std::string_view text, std::size_t at);
 
+/// True for C0, DEL and C1 (which UTF-8 writes as c2 80 to c2 9f): a terminal may obey any of them.
+/// Precondition: one well-formed character.
+bool is_control(std::string_view character);
+
 bool is_utf8(std::string_view text);
 
 /// `text` as valid UTF-8 fit for a terminal and for JSON: control characters and malformed bytes become \xNN, and what

@@ -17,7 +17,7 @@
 namespace assay::measure {
 namespace {
 
-constexpr double kExitSeconds = 5;
+constexpr double kMostExitSeconds = 30;
 constexpr double kGraceSeconds = 1;
 constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every phase or layer
 
@@ -179,7 +179,10 @@ class Rank {
 
   void leave() {
     stage_ = "exit";
-    if (!session_->exit(kExitSeconds)) result_.notes.emplace_back("the worker did not end when asked and was ended");
+    const double patience = std::min(measure_.limit_seconds, kMostExitSeconds);
+    if (!session_->exit(patience)) {
+      worker_failed(OutcomeKind::timed_out, fmt::format("did not end within {} s of being asked to", patience));
+    }
     result_.peak_memory_bytes = session_->peak_memory_bytes();
   }
 

@@ -7,37 +7,10 @@
 #include <numeric>
 
 #include "assay/core/error.hpp"
+#include "assay/core/utf8.hpp"
 
 namespace assay::plan {
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0. Refuses overlong forms, surrogates and code
-/// points beyond U+10FFFF, as Unicode's table 3-7 does.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-  };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-/// True for C0, DEL and C1 (which UTF-8 writes as c2 80 to c2 9f): a terminal may obey any of them.
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
-  return first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
-}
 
 /// Levenshtein's distance: insertions, deletions and replacements that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -59,7 +32,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<BadText> find_bad_text(std::string_view text, std::string_view allowed) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text.substr(at));
+    const std::size_t length = utf8_character(text, at);
     if (length == 0) return BadText{at, "is not UTF-8"};
     if (text[at] == '\0') return BadText{at, "is a zero byte"};
     if (is_control(text.substr(at, length)) && allowed.find(text[at]) == std::string_view::npos) {
