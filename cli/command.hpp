@@ -2,13 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 
 // Each subcommand is one file: it declares its flags on `app` and, when chosen, leaves its exit code in `exit_code`.
 // Exit codes: 0 ok, 1 error, 2 usage, 3 a gate failed, 4 finished with failed runs, 130 stopped by Ctrl-C.
 
-void add_run(CLI::App& app, int& exit_code);
+/// `behind` is what stood behind "--": a program to measure.
+void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);

@@ -6,8 +6,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "assay/core/error.hpp"
+#include "assay/core/utf8.hpp"
 #include "cli/command.hpp"
 
 namespace assay::cli {
@@ -28,13 +31,18 @@ void add_environment_twins(CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
+  // Everything behind "--" is a program's own command line, and none of our flags.
+  char** const end = argv + argc;
+  char** const split = std::find_if(argv + 1, end, [](const char* text) { return std::string_view(text) == "--"; });
+  const std::vector<std::string> behind(split == end ? end : split + 1, end);
+  argc = static_cast<int>(split - argv);
   CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer("Start with: assay run toy --worker fake --batch 1-32*2");
   int exit_code = 0;
-  add_run(app, exit_code);
+  add_run(app, behind, exit_code);
   add_show(app, exit_code);
   add_export(app, exit_code);
   add_worker(app, exit_code);
@@ -43,7 +51,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is the user's command line.
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.",
+         printable(error.what(), 300));
+  }
+  if (!behind.empty() && !app.got_subcommand("run")) {
+    fail(ErrorKind::usage, "-- {}: only `assay run` takes a program.", shown(behind[0]));
   }
   return exit_code;
 }

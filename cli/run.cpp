@@ -161,7 +161,7 @@ void print_plan(const plan::Campaign& campaign, bool as_json) {
   if (as_json) return print(json{{"name", campaign.name}, {"trials", trials}}.dump(2) + "\n");
   const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
   const double seconds = static_cast<double>(runs) * (campaign.measure.seconds + campaign.measure.warmup_seconds);
-  print(out + fmt::format("{} trials x {} runs = {} runs, at least {:.0f} s of measuring at most\n",
+  print(out + fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
                           campaign.trials.size(), campaign.runs, runs, seconds));
 }
 
@@ -219,8 +219,11 @@ void add_plan_flags(CLI::App& command, RunOptions& o) {
         ->group("What and how");
   }
   command.add_option("--option", o.options, "Option of the network, NAME=SWEEP; may be repeated")
+      ->allow_extra_args(false)
       ->group("What and how");
-  command.add_option("--env", o.env, "Variable for the worker, NAME=VALUE; may be repeated")->group("What and how");
+  command.add_option("--env", o.env, "Variable for the worker, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false)
+      ->group("What and how");
   command.add_option("--runs", o.runs, "Fresh processes per trial; more than before extends the campaign")
       ->capture_default_str();
   command.add_option("--name", o.name, "Name of the campaign");
@@ -245,10 +248,11 @@ void add_measure_flags(CLI::App& command, RunOptions& o) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
+void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code) {
   auto* command =
       app.add_subcommand("run", "Plan a campaign and measure it here; the same command goes on where it stopped");
   const auto o = std::make_shared<RunOptions>();
+  o->command = behind;
   add_store_option(*command, o->store);
   add_plan_flags(*command, *o);
   add_measure_flags(*command, *o);
@@ -261,8 +265,9 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--no-host-lock", o->no_host_lock,
                     "Do not wait for other runs on this host (they disturb each other)");
   command->add_option("--host-lock", o->host_lock, "Lock file in place of the host's common one");
-  command->add_option("command", o->command, "Behind --: a program to measure, with {batch}-like placeholders");
-  command->positionals_at_end(false);
+  command->footer(
+      "Any program: assay run --batch 1,2 -- ./program --size {batch}\n"
+      "Placeholders: {batch} {mode} {precision} {seed} {rank} {instance} {threads} {option:NAME}");
   command->callback([o, command, &exit_code] { exit_code = run(*o, *command); });
 }
 

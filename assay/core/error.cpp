@@ -1,7 +1,9 @@
 #include "assay/core/error.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "assay/core/utf8.hpp"
 
@@ -9,6 +11,12 @@ namespace assay {
 
 std::string shown(const std::string& text, std::size_t limit) {
   return "'" + printable(text, limit) + "'";
+}
+
+void file_failed(int error, const char* what, const std::string& path) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  fail(full ? ErrorKind::no_space : ErrorKind::failure, "cannot {} {}: {}.{}", what, path, std::strerror(error),
+       full ? " Free space, then run the same command again: nothing finished is lost." : "");
 }
 
 void check_failed(const char* condition, const char* file, int line) {

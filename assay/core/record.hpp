@@ -88,7 +88,7 @@ struct Slice {
   std::int64_t end_ns = 0;
   std::int64_t samples = 0;
   bool warmup = false;
-  std::optional<std::int64_t> probe_ns;  ///< the speed probe just before it
+  std::optional<std::int64_t> probe_ns;  ///< the speed probe just before it; null where the last was a moment ago
 };
 
 template <typename V>

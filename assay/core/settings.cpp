@@ -18,9 +18,11 @@ void check_range(const char* name, const std::optional<std::int64_t>& value, std
 bool looks_secret(const std::string& name) {
   std::string upper = name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  for (const char* word : {"PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATE_KEY", "API_KEY", "ACCESS_KEY"}) {
+  for (const char* word : {"PASSWORD", "PASSWD", "PASSPHRASE", "PGPASS", "SECRET", "CREDENTIAL", "PRIVATE_KEY",
+                           "APIKEY", "API_KEY", "ACCESS_KEY", "AUTHORIZATION"}) {
     if (upper.find(word) != std::string::npos) return true;
   }
+  if (upper.ends_with("_KEY")) return true;
   // HF_TOKEN is a secret, TOKENIZERS_PARALLELISM is not: the word must end there.
   for (auto at = upper.find("TOKEN"); at != std::string::npos; at = upper.find("TOKEN", at + 1)) {
     if (at + 5 == upper.size() || upper[at + 5] == '_') return true;

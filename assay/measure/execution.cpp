@@ -42,8 +42,8 @@ class Ranks {
     renew_at_ns_ = next_renewal();
   }
 
-  /// Whether a rank could not write its result for want of space.
-  bool no_space() const { return no_space_; }
+  /// Whether a rank said that it could not write its result.
+  bool no_result() const { return no_result_; }
 
   RanksEnd wait(int stop_fd) {
     while (alive() > 0) {
@@ -71,7 +71,7 @@ class Ranks {
       if (fds[i + 1].revents == 0) continue;
       int status = 0;
       waitpid(ranks_[i].pid, &status, 0);
-      no_space_ = no_space_ || (WIFEXITED(status) && WEXITSTATUS(status) == kRankNoSpace);
+      no_result_ = no_result_ || (WIFEXITED(status) && WEXITSTATUS(status) == kRankNoResult);
       ranks_[i].pid = -1;
     }
     return fds[0].revents != 0;
@@ -108,7 +108,7 @@ class Ranks {
   store::Store& store_;
   std::int64_t deadline_ns_;
   std::int64_t renew_at_ns_;
-  bool no_space_ = false;
+  bool no_result_ = false;
 };
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
@@ -168,8 +168,9 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
     disturbed |= kind == OutcomeKind::ok && !one.record.validity.trusted;
   }
   const std::int64_t attempt = lease.runs.front().attempt;
-  const bool again =
-      !failed && ((interrupted && attempt < kMostInterruptions) || (disturbed && attempt < lease.measure.retries));
+  // Partners share every disturbance, and their ratio stands it: a pair is not measured again for it.
+  const bool retry = disturbed && lease.runs.size() == 1 && attempt < lease.measure.retries;
+  const bool again = !failed && (retry || (interrupted && attempt < kMostInterruptions));
   for (auto& one : finished) one.again = again;
 }
 
@@ -240,13 +241,14 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
       context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
       return AgentEnd::nothing_left;
     }
-    if (ranks.no_space()) {
+    if (ranks.no_result()) {
+      // The disk's fault and not the worker's: trying again would only burn attempts.
       store.release(lease);
-      fail(ErrorKind::no_space,
-           "the disk that holds {} is full; free space or set TMPDIR, then run the same command again: nothing "
-           "finished is "
-           "lost",
-           context.options.run_root.string());
+      fail(
+          ErrorKind::no_space,
+          "assay-rank could not write its result below {} (its message is above). Free space there or set TMPDIR, then "
+          "run the same command again: nothing finished is lost.",
+          context.options.run_root.string());
     }
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       finished.push_back({make_record(lease, part, collect(directory, order, static_cast<std::int64_t>(part))), false});

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kMostExitSeconds = 30;
 constexpr double kGraceSeconds = 1;
+constexpr std::int64_t kProbeEveryNs = 50'000'000;
 constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every phase or layer
 
 /// The state of one process being measured.
@@ -84,6 +85,7 @@ class Rank {
   void prepare() {
     const std::int64_t begin = monotonic_ns();
     session_.emplace(part_.argv, environment_, [this] { tick(); });
+    probe_.emplace();  // touches its memory while the worker's program is being loaded
     stage_ = "prepare";
     const json request = prepare_request(part_.trial, part_.seed, process_.rank, process_.instance);
     auto prepared = session_->prepare(request, measure_.prepare_limit_seconds);
@@ -141,12 +143,16 @@ class Rank {
     sync_.end_turn(detail_turn, members, [] { return false; });
   }
 
-  /// One `measure` with the speed probe before it; seconds of steps it took.
+  /// One `measure`, with the speed probe before it where the last one is a while ago; seconds of steps it took.
   double take_slice(std::int64_t turn, double seconds, std::int64_t max_samples, bool warmup) {
     Slice slice;
     slice.turn = turn;
     slice.warmup = warmup;
-    slice.probe_ns = probe_.run();
+    // Often enough to see the host slow down, seldom enough not to outweigh slices of a few short steps.
+    if (monotonic_ns() - probed_ns_ >= kProbeEveryNs) {
+      slice.probe_ns = probe_->run();
+      probed_ns_ = monotonic_ns();
+    }
     const auto measured = session_->measure("step", seconds, max_samples, measure_.limit_seconds);
     slice.begin_ns = measured.begin_ns;
     slice.end_ns = measured.end_ns;
@@ -159,7 +165,7 @@ class Rank {
   }
 
   void finish_steps(const platform::Counters& before) {
-    result_.probe_after_ns = probe_.run();
+    result_.probe_after_ns = probe_->run();
     result_.disturbance = platform::between(before, read_counters(), cpus_);
   }
 
@@ -201,9 +207,11 @@ class Rank {
     const bool whole_tree = monotonic_ns() >= next_tree_check_ns_;
     if (whole_tree) next_tree_check_ns_ = monotonic_ns() + 1'000'000'000;
     const std::int64_t resident = platform::resident_bytes(whole_tree ? tree() : std::vector<pid_t>{session_->pid()});
-    if (resident > memory_limit_) {
-      worker_failed(OutcomeKind::out_of_memory,
-                    fmt::format("{} bytes resident, the limit is {}", resident, memory_limit_));
+    if (resident <= memory_limit_) return;
+    // Forked children share pages with their parent and would each count them: make sure before ending anything.
+    const std::int64_t used = platform::proportional_bytes(tree()).value_or(resident);
+    if (used > memory_limit_) {
+      worker_failed(OutcomeKind::out_of_memory, fmt::format("{} bytes in use, the limit is {}", used, memory_limit_));
     }
   }
 
@@ -233,10 +241,11 @@ class Rank {
   const std::int64_t memory_limit_;
   std::optional<std::int64_t> oom_kills_;
   std::int64_t next_tree_check_ns_ = 0;
+  std::int64_t probed_ns_ = -kProbeEveryNs;
   const char* stage_ = "start";
   std::vector<std::int64_t> cpus_;
   std::vector<std::string> environment_;
-  platform::SpeedProbe probe_;
+  std::optional<platform::SpeedProbe> probe_;
   std::optional<Session> session_;
   RankResult result_;
 };

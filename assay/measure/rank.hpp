@@ -9,9 +9,8 @@
 
 namespace assay::measure {
 
-/// Exit code of assay-rank where the run directory's disk is full: no fault of the worker's, and trying again is no
-/// help.
-constexpr int kRankNoSpace = 3;
+/// Exit code of assay-rank where it could not read its order or write its result: no fault of the worker's.
+constexpr int kRankNoResult = 3;
 
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
 /// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.

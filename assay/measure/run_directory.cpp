@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 
 #include "assay/platform/proc.hpp"
 
@@ -17,13 +17,6 @@ constexpr std::size_t kMostResultBytes = 64u << 20;
 
 std::string result_name(std::size_t number) {
   return fmt::format("rank-{}.json", number);
-}
-
-[[noreturn]] void cannot(const char* what, const std::filesystem::path& path) {
-  const int error = errno;
-  fail(error == ENOSPC ? ErrorKind::no_space : ErrorKind::failure, "cannot {} {}: {}.{}", what, path.string(),
-       std::strerror(error),
-       error == ENOSPC ? " Free space, then run the same command again: nothing finished is lost." : "");
 }
 
 /// The text of a regular file of at most `limit` bytes; null otherwise.
@@ -51,7 +44,7 @@ std::filesystem::path default_run_root() {
   const char* configured = std::getenv("TMPDIR");
   const std::filesystem::path base = configured != nullptr && *configured == '/' ? configured : "/tmp";
   const auto root = base / fmt::format("assay-{}", getuid());
-  if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) cannot("make the run directory", root);
+  if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) file_failed(errno, "make the run directory", root.string());
   struct stat status {};
   if (lstat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {
     fail(ErrorKind::failure, "{} belongs to another user. Set TMPDIR to a directory of your own.", root.string());
@@ -62,7 +55,7 @@ std::filesystem::path default_run_root() {
 RunDirectory::RunDirectory(const std::filesystem::path& root, const std::string& name) : path_(root / name) {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-  if (mkdir(path_.c_str(), 0700) != 0) cannot("make the run directory", path_);
+  if (mkdir(path_.c_str(), 0700) != 0) file_failed(errno, "make the run directory", path_.string());
 }
 
 RunDirectory::~RunDirectory() {
@@ -99,12 +92,12 @@ void write_result(const std::filesystem::path& directory, std::size_t number, co
   const auto draft = directory / (result_name(number) + ".draft");
   // Text from the framework may hold any bytes: what is no UTF-8 is replaced, not refused.
   write_file(draft, to_json(result).dump(-1, ' ', false, json::error_handler_t::replace));
-  if (std::rename(draft.c_str(), final_path.c_str()) != 0) cannot("rename", draft);
+  if (std::rename(draft.c_str(), final_path.c_str()) != 0) file_failed(errno, "rename", draft.string());
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) cannot("write", file);
+  if (fd < 0) file_failed(errno, "write", file.string());
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = write(fd, text.data() + done, text.size() - done);
@@ -112,12 +105,11 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
     if (wrote < 0) {
       const int error = errno;
       close(fd);
-      errno = error;
-      cannot("write", file);
+      file_failed(error, "write", file.string());
     }
     done += static_cast<std::size_t>(wrote);
   }
-  if (close(fd) != 0) cannot("write", file);
+  if (close(fd) != 0) file_failed(errno, "write", file.string());
 }
 
 }  // namespace assay::measure

@@ -18,6 +18,7 @@ namespace assay::measure {
 namespace {
 
 constexpr std::int64_t kTickNs = 100'000'000;
+constexpr std::int64_t kEndNs = 1'000'000'000;
 constexpr std::size_t kTailBytes = 16u << 10;
 constexpr std::int64_t kMostStderrBytes = std::int64_t{256} << 20;
 constexpr std::size_t kReadBytes = 64u << 10;
@@ -133,9 +134,7 @@ void Session::send(const json& message, std::int64_t deadline_ns) {
     if (wrote > 0) {
       done += static_cast<std::size_t>(wrote);
     } else if (errno == EPIPE) {
-      wait(monotonic_ns() + 200'000'000, false);  // it has closed its input: most likely it is about to end
-      if (process_ended_) report_end();
-      worker_failed(OutcomeKind::bad_output, "closed its input");
+      report_end_or("closed its input");
     } else if (errno == EAGAIN || errno == EINTR) {
       if (monotonic_ns() >= deadline_ns) worker_failed(OutcomeKind::timed_out, "does not read what it is asked");
       wait(deadline_ns, true);
@@ -150,7 +149,7 @@ json Session::receive(std::int64_t deadline_ns) {
   std::optional<std::string> line;
   while (!(line = take_line())) {
     if (process_ended_) report_end();
-    if (output_ended_) worker_failed(OutcomeKind::bad_output, "closed its output");
+    if (output_ended_) report_end_or("closed its output");
     if (monotonic_ns() >= deadline_ns) worker_failed(OutcomeKind::timed_out, "no answer within the limit");
     wait(deadline_ns, false);
   }
@@ -238,6 +237,14 @@ void Session::reap() {
   rusage usage{};
   if (wait4(process_.pid, &wait_status_, 0, &usage) == process_.pid) peak_memory_bytes_ = usage.ru_maxrss * 1024;
   process_ended_ = true;
+}
+
+void Session::report_end_or(const char* what) {
+  // A process that ends closes its pipes a moment before it can be waited for; with much memory, a longer moment.
+  const std::int64_t until = monotonic_ns() + kEndNs;
+  while (!process_ended_ && monotonic_ns() < until) wait(until, false);
+  if (process_ended_) report_end();
+  worker_failed(OutcomeKind::bad_output, what);
 }
 
 void Session::report_end() {

@@ -56,6 +56,8 @@ class Session {
   void read_output();
   void read_errors();
   [[noreturn]] void report_end();
+  /// A stream has ended: because the worker has, or else it broke the protocol.
+  [[noreturn]] void report_end_or(const char* what);
   void reap();
 
   Tick tick_;

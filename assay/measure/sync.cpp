@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <ctime>
 
 #include "assay/core/clock.hpp"
@@ -16,7 +16,7 @@
 
 namespace assay::measure {
 
-/// All zero at first: the file is made by ftruncate.
+/// All zero at first, as a new file is.
 struct Sync::Words {
   std::atomic<std::uint32_t> prepared;
   std::atomic<std::uint32_t> started;  ///< 1 when the deadline is set
@@ -48,15 +48,18 @@ Sync::Sync(const std::filesystem::path& directory) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
   const auto file = directory / "sync";
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0 || ftruncate(fd, sizeof(Words)) != 0) {
-    const int error = errno;
-    if (fd >= 0) close(fd);
-    fail(error == ENOSPC ? ErrorKind::no_space : ErrorKind::failure, "cannot make {}: {}", file.string(),
-         std::strerror(error));
+  if (fd < 0) file_failed(errno, "make", file.string());
+  // Real blocks, not a hole: a store into a mapped hole on a full disk ends the process by SIGBUS.
+  struct stat status {};
+  const bool made = fstat(fd, &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(Words));
+  if (const int error = made ? 0 : posix_fallocate(fd, 0, sizeof(Words)); error != 0) {
+    close(fd);
+    file_failed(error, "make", file.string());
   }
   void* memory = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const int error = errno;
   close(fd);
-  if (memory == MAP_FAILED) fail(ErrorKind::failure, "cannot map {}: {}", file.string(), std::strerror(errno));
+  if (memory == MAP_FAILED) file_failed(error, "map", file.string());
   words_ = static_cast<Words*>(memory);
 }
 

@@ -165,4 +165,14 @@ std::int64_t resident_bytes(const std::vector<pid_t>& processes) {
   return bytes;
 }
 
+std::optional<std::int64_t> proportional_bytes(const std::vector<pid_t>& processes) {
+  std::optional<std::int64_t> bytes;
+  for (const pid_t pid : processes) {
+    const auto text = read_small_file("/proc/" + std::to_string(pid) + "/smaps_rollup");
+    if (!text) continue;  // ended meanwhile
+    if (const auto kilobytes = integer_after(*text, "Pss:")) add(bytes, *kilobytes * 1024);
+  }
+  return bytes;
+}
+
 }  // namespace assay::platform

@@ -36,4 +36,8 @@ TreeUse tree_use(const std::vector<pid_t>& processes);
 /// Resident bytes of some processes in all; pages they share count for each.
 std::int64_t resident_bytes(const std::vector<pid_t>& processes);
 
+/// The same with shared pages counted once in all. Exact, and too slow for every tick; null where the kernel does not
+/// tell.
+std::optional<std::int64_t> proportional_bytes(const std::vector<pid_t>& processes);
+
 }  // namespace assay::platform

@@ -107,6 +107,17 @@ TEST(Process, resident_memory_grows_by_what_is_touched) {
   EXPECT_EQ(block.back(), 1);
 }
 
+TEST(Process, pages_shared_with_a_child_count_once_in_the_proportional_sum) {
+  std::vector<char> block(64u << 20, 1);
+  const auto alone = proportional_bytes({getpid()});
+  if (!alone) GTEST_SKIP() << "this kernel does not tell";
+  const Child child;  // shares the block
+  const auto both = proportional_bytes({getpid(), child.pid()});
+  EXPECT_LT(*both, *alone + (32 << 20));
+  EXPECT_GT(resident_bytes({getpid(), child.pid()}), *alone + (32 << 20));
+  EXPECT_EQ(block.back(), 1);
+}
+
 TEST(Proc, an_integer_is_found_only_at_the_beginning_of_a_line) {
   const std::string text = "first 3\nxsecond 4\nsecond\t5\n";
   EXPECT_EQ(integer_after(text, "first"), 3);

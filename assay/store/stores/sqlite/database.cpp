@@ -169,13 +169,27 @@ void Database::raise(int code, const std::string& doing) const {
   throw error_for(code, system_errno, path_, doing, detail);
 }
 
-Statement::Statement(Database& database, const std::string& sql, const char* doing)
-    : database_(database), doing_(doing) {
+Database::Prepared Database::prepare(const std::string& sql, const char* doing) {
+  if (const auto known = idle_.find(sql); known != idle_.end()) {
+    Prepared prepared(known->second.release(), GiveBack{this});
+    idle_.erase(known);
+    return prepared;
+  }
   sqlite3_stmt* prepared = nullptr;
-  const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(), static_cast<int>(sql.size()), &prepared, nullptr);
-  if (code != SQLITE_OK) database.raise(code, doing);
-  statement_.reset(prepared);
+  const int code = sqlite3_prepare_v3(handle(), sql.c_str(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &prepared, nullptr);
+  if (code != SQLITE_OK) raise(code, doing);
+  return Prepared(prepared, GiveBack{this});
 }
+
+void Database::give_back(sqlite3_stmt* statement) {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  idle_.emplace(sqlite3_sql(statement), statement);
+}
+
+Statement::Statement(Database& database, const std::string& sql, const char* doing)
+    : database_(database), doing_(doing), statement_(database.prepare(sql, doing)) {}
 
 bool Statement::step() {
   const int code = sqlite3_step(statement_.get());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 
 #include "assay/core/error.hpp"
 #include "assay/store/store.hpp"
@@ -35,6 +36,17 @@ class Database {
 
   [[noreturn]] void raise(int code, const std::string& doing) const;
 
+  /// Puts a statement back when its user is done with it.
+  struct GiveBack {
+    Database* database;
+    void operator()(sqlite3_stmt* statement) const { database->give_back(statement); }
+  };
+  using Prepared = std::unique_ptr<sqlite3_stmt, GiveBack>;
+
+  /// A statement of this text, compiled at the first use only: a run's few statements cost more to compile than to run,
+  /// and the write lock is held meanwhile.
+  Prepared prepare(const std::string& sql, const char* doing);
+
   sqlite3* handle() const { return handle_.get(); }
   const std::string& path() const { return path_; }
 
@@ -43,12 +55,18 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
 
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+
   void open(const std::string& name, int flags);
+  void give_back(sqlite3_stmt* statement);
   void ensure_readable();
   void open_immutable(int code);
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> handle_;
+  std::unordered_multimap<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> idle_;  ///< by their SQL
 };
 
 /// Bytes bound as a blob instead of text.
@@ -102,10 +120,6 @@ class Statement {
   template <typename T>
   struct is_optional<std::optional<T>> : std::true_type {};
 
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
-
   int bind_one(int position, std::integral auto value) {
     return sqlite3_bind_int64(statement_.get(), position, static_cast<std::int64_t>(value));
   }
@@ -123,7 +137,7 @@ class Statement {
 
   Database& database_;
   const char* doing_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  Database::Prepared statement_;
 };
 
 /// A writing transaction: takes the write lock at once, so that it never fails half-way for want of it.
