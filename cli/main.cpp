@@ -36,6 +36,9 @@ int run(int argc, char** argv) {
   char** const split = std::find_if(argv + 1, end, [](const char* text) { return std::string_view(text) == "--"; });
   const std::vector<std::string> behind(split == end ? end : split + 1, end);
   argc = static_cast<int>(split - argv);
+  if (!behind.empty() && (argc < 2 || std::string_view(argv[1]) != "run")) {
+    fail(ErrorKind::usage, "-- {}: only `assay run` takes a program.", shown(behind[0]));
+  }
   CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
@@ -54,9 +57,6 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.",
          printable(error.what(), 300));
-  }
-  if (!behind.empty() && !app.got_subcommand("run")) {
-    fail(ErrorKind::usage, "-- {}: only `assay run` takes a program.", shown(behind[0]));
   }
   return exit_code;
 }

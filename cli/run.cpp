@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "assay/core/hash.hpp"
 #include "assay/core/units.hpp"
 #include "assay/measure/agent.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -192,6 +193,7 @@ int run(const RunOptions& o, const CLI::App& command) {
   agent_options.host_lock = !o.no_host_lock;
   agent_options.host_lock_path = o.host_lock;
   agent_options.run_root = measure::default_run_root();
+  agent_options.store_mark = hash_hex(std::filesystem::canonical(o.store).string()).substr(0, 8);
   const auto launcher = measure::local_launcher(libexec_folder() / "assay-rank");
   auto end = measure::AgentEnd::nothing_left;
   {

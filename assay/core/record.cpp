@@ -43,4 +43,9 @@ std::vector<std::int64_t> unpack_samples(const void* bytes, std::size_t size) {
   return samples;
 }
 
+template json to_json_value<RankResult>(const RankResult&);
+template void from_json_value<RankResult>(const json&, const std::string&, RankResult&);
+template json to_json_value<Record>(const Record&);
+template void from_json_value<Record>(const json&, const std::string&, Record&);
+
 }  // namespace assay

@@ -272,4 +272,10 @@ std::string pack_samples(const std::vector<std::int64_t>& samples);
 /// Throws Error{bad_input} when the length is no multiple of 8.
 std::vector<std::int64_t> unpack_samples(const void* bytes, std::size_t size);
 
+// Instantiated once, in the source: the mapping is what costs most to compile.
+extern template json to_json_value<RankResult>(const RankResult&);
+extern template void from_json_value<RankResult>(const json&, const std::string&, RankResult&);
+extern template json to_json_value<Record>(const Record&);
+extern template void from_json_value<Record>(const json&, const std::string&, Record&);
+
 }  // namespace assay

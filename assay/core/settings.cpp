@@ -76,4 +76,7 @@ std::string title(const Settings& settings) {
   return out.empty() ? "default" : out;
 }
 
+template json to_json_value<Settings>(const Settings&);
+template void from_json_value<Settings>(const json&, const std::string&, Settings&);
+
 }  // namespace assay

@@ -73,4 +73,8 @@ void check(const Settings& settings);
 /// "intra_op=2 affinity=compact": what is set, or "default".
 std::string title(const Settings& settings);
 
+// Instantiated once, in the source: the mapping is what costs most to compile.
+extern template json to_json_value<Settings>(const Settings&);
+extern template void from_json_value<Settings>(const json&, const std::string&, Settings&);
+
 }  // namespace assay

@@ -54,4 +54,9 @@ void check(const Measure& m) {
   if (m.memory_limit_bytes) check_count("memory_limit_bytes", *m.memory_limit_bytes, 1 << 20, std::int64_t{1} << 50);
 }
 
+template json to_json_value<Trial>(const Trial&);
+template void from_json_value<Trial>(const json&, const std::string&, Trial&);
+template json to_json_value<Measure>(const Measure&);
+template void from_json_value<Measure>(const json&, const std::string&, Measure&);
+
 }  // namespace assay

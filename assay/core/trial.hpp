@@ -95,4 +95,10 @@ void describe(V& v, Measure& m) {
 /// Throws Error{usage} naming the field that is out of range.
 void check(const Measure& measure);
 
+// Instantiated once, in the source: the mapping is what costs most to compile.
+extern template json to_json_value<Trial>(const Trial&);
+extern template void from_json_value<Trial>(const json&, const std::string&, Trial&);
+extern template json to_json_value<Measure>(const Measure&);
+extern template void from_json_value<Measure>(const json&, const std::string&, Measure&);
+
 }  // namespace assay

@@ -30,4 +30,7 @@ std::string title(const Workload& workload) {
   return out;
 }
 
+template json to_json_value<Workload>(const Workload&);
+template void from_json_value<Workload>(const json&, const std::string&, Workload&);
+
 }  // namespace assay

@@ -48,4 +48,8 @@ void check(const Workload& workload);
 /// "toy train b8", with options and a precision other than fp32 behind it: one line for a person.
 std::string title(const Workload& workload);
 
+// Instantiated once, in the source: the mapping is what costs most to compile.
+extern template json to_json_value<Workload>(const Workload&);
+extern template void from_json_value<Workload>(const json&, const std::string&, Workload&);
+
 }  // namespace assay

@@ -138,7 +138,8 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
   return results;
 }
 
-Record make_record(const store::Lease& lease, std::size_t part, std::vector<RankResult> ranks) {
+Record make_record(const store::Lease& lease, std::size_t part, std::vector<RankResult> ranks,
+                   std::int64_t partner_cpu_ns) {
   const auto& run = lease.runs[part];
   Record record;
   record.campaign = lease.campaign;
@@ -150,7 +151,7 @@ Record make_record(const store::Lease& lease, std::size_t part, std::vector<Rank
   record.assay_version = ASSAY_VERSION;
   if (record.outcome.kind == OutcomeKind::ok) {
     record.summary = summarise(ranks, run.trial);
-    record.validity = judge(ranks);
+    record.validity = judge(ranks, partner_cpu_ns);
   }
   record.ranks = std::move(ranks);
   return record;
@@ -220,7 +221,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   const std::string started_utc = utc_now();
   const json state = platform::machine_state();
   const std::int64_t begin = monotonic_ns();
-  const std::string mark = fmt::format("{}-{}", lease.campaign, lease.runs.front().run);
+  const std::string mark = fmt::format("{}-{}-{}", context.options.store_mark, lease.campaign, lease.runs.front().run);
   end_leftovers(lease, mark, context.options.run_root);
 
   std::vector<store::Finished> finished;
@@ -250,8 +251,15 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
           "run the same command again: nothing finished is lost.",
           context.options.run_root.string());
     }
+    std::vector<std::vector<RankResult>> results;
+    std::int64_t used_ns = 0;
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
-      finished.push_back({make_record(lease, part, collect(directory, order, static_cast<std::int64_t>(part))), false});
+      results.push_back(collect(directory, order, static_cast<std::int64_t>(part)));
+      used_ns += cpu_used_ns(results.back());
+    }
+    for (std::size_t part = 0; part < lease.runs.size(); ++part) {
+      const std::int64_t partner_ns = used_ns - cpu_used_ns(results[part]);
+      finished.push_back({make_record(lease, part, std::move(results[part]), partner_ns), false});
     }
   }
   for (auto& one : finished) {

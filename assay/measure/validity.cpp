@@ -52,12 +52,11 @@ void judge_counters(const Disturbance& d, Validity& validity) {
 }
 
 /// Other processes only disturb where the worker's threads had to wait for them.
-void judge_neighbours(const std::vector<RankResult>& ranks, Validity& validity) {
+void judge_neighbours(const std::vector<RankResult>& ranks, std::int64_t partner_cpu_ns, Validity& validity) {
   const Disturbance& d = ranks[0].disturbance;
   if (!d.window_ns || *d.window_ns < kShortestWindowNs || !d.other_cpu_ns) return;
   // What the other instances of the same run used is the workload's own.
-  std::int64_t own = 0;
-  for (std::size_t i = 1; i < ranks.size(); ++i) own += ranks[i].disturbance.cpu_ns.value_or(0);
+  const std::int64_t own = cpu_used_ns(ranks) - d.cpu_ns.value_or(0) + partner_cpu_ns;
   const std::int64_t others = std::max<std::int64_t>(0, *d.other_cpu_ns - own);
   const double cpus = cpus_of(d);
   const auto window = static_cast<double>(*d.window_ns);
@@ -86,14 +85,20 @@ void judge_probe(const RankResult& rank, Validity& validity) {
 
 }  // namespace
 
-Validity judge(const std::vector<RankResult>& ranks) {
+std::int64_t cpu_used_ns(const std::vector<RankResult>& ranks) {
+  std::int64_t used = 0;
+  for (const auto& rank : ranks) used += rank.disturbance.cpu_ns.value_or(0);
+  return used;
+}
+
+Validity judge(const std::vector<RankResult>& ranks, std::int64_t partner_cpu_ns) {
   Validity validity;
   if (ranks.empty()) return validity;
   for (const auto& rank : ranks) {
     judge_counters(rank.disturbance, validity);
     judge_probe(rank, validity);
   }
-  judge_neighbours(ranks, validity);
+  judge_neighbours(ranks, partner_cpu_ns, validity);
   return validity;
 }
 

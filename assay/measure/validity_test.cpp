@@ -67,6 +67,14 @@ TEST(Validity, another_instance_of_the_same_run_is_no_neighbour) {
   EXPECT_TRUE(judge({rank, other}).trusted);
 }
 
+TEST(Validity, the_partner_of_a_pair_is_no_neighbour) {
+  auto rank = quiet();
+  rank.disturbance.other_cpu_ns = kSecond;
+  rank.disturbance.wait_ns = kSecond / 10;
+  EXPECT_FALSE(judge({rank}).trusted);
+  EXPECT_TRUE(judge({rank}, kSecond).trusted);
+}
+
 TEST(Validity, a_quota_and_swapping_are_reasons) {
   auto rank = quiet();
   rank.disturbance.throttled_ns = kSecond / 10;

@@ -98,6 +98,7 @@ std::optional<std::int64_t> read_pressure_total(const std::string& pressure) {
 Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<pid_t>& processes) {
   Counters counters;
   counters.tree = tree_use(processes);
+  counters.self = tree_use({getpid()});
   if (const auto stat = read_small_file("/proc/stat")) read_cpu_times(*stat, cpus, counters);
   if (const auto pressure = read_small_file("/proc/pressure/cpu"))
     counters.cpu_pressure_ns = read_pressure_total(*pressure);
@@ -118,7 +119,8 @@ Disturbance between(const Counters& before, const Counters& after, const std::ve
   d.cpu_ns = difference(before.tree.cpu_ns, after.tree.cpu_ns);
   d.wait_ns = difference(before.tree.wait_ns, after.tree.wait_ns);
   if (const auto busy = difference(before.busy_ns, after.busy_ns); busy && d.cpu_ns) {
-    d.other_cpu_ns = std::max<std::int64_t>(0, *busy - *d.cpu_ns);
+    const std::int64_t self = difference(before.self.cpu_ns, after.self.cpu_ns).value_or(0);
+    d.other_cpu_ns = std::max<std::int64_t>(0, *busy - *d.cpu_ns - self);
   }
   if (const auto pages = difference(before.swap_pages, after.swap_pages)) d.swap_bytes = *pages * sysconf(_SC_PAGESIZE);
   if (!cpus.empty()) {

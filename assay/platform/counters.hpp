@@ -19,6 +19,7 @@ struct Counters {
   std::optional<std::int64_t> throttled_ns;
   std::optional<std::int64_t> swap_pages;
   TreeUse tree;
+  TreeUse self;  ///< of the calling process: the speed probe is nobody's disturbance
 };
 
 /// Reads everything now. `processes` are the worker and what it started; `cpus` are those it may use.

@@ -71,6 +71,9 @@ TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
   before.tree.cpu_ns = 0;
   after.tree.cpu_ns = 900;
   EXPECT_EQ(between(before, after, {0}).other_cpu_ns, 100);
+  before.self.cpu_ns = 5;
+  after.self.cpu_ns = 65;  // the probe
+  EXPECT_EQ(between(before, after, {0}).other_cpu_ns, 40);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import os
 
 import jsonschema
+import referencing
 import pytest
 from conftest import FOLDERS, info, schema
 
@@ -23,7 +24,9 @@ def details(name):
 
 
 def test_worker_json_follows_its_schema(name):
-    jsonschema.Draft202012Validator(schema("worker")).validate(info(name))
+    trial = referencing.Resource.from_contents(schema("trial"))
+    registry = referencing.Registry().with_resource("trial.schema.json", trial)
+    jsonschema.Draft202012Validator(schema("worker"), registry=registry).validate(info(name))
     assert info(name)["name"] == FOLDERS[name].name
 
 

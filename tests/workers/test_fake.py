@@ -151,7 +151,9 @@ def test_misbehaves_as_listed(start, name):
     """A rough judge: does the worker show the symptom that should lead to the outcome listed?"""
     stages, outcome = listed()[name]
     worker = start("fake", checked=False)
-    assert judge(worker, {"misbehave": name}, stages[0]) == outcome
+    # This judge does not count what comes on stderr, where assay-rank ends a flood: here it is silence.
+    expected = "timed_out" if name == "flood_stderr" else outcome
+    assert judge(worker, {"misbehave": name}, stages[0]) == expected
 
 
 def judge(worker, options, stage):

@@ -15,6 +15,13 @@ std::string cell(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
+/// What is set, as the store's view `result` writes it.
+std::string settings_text(const Settings& settings) {
+  json object = to_json(settings);
+  if (settings.env.empty()) object.erase("env");
+  return canonical_json(object);
+}
+
 }  // namespace
 
 std::string csv_header() {
@@ -29,7 +36,7 @@ std::string csv_row(const store::RunRow& row, const Trial& trial) {
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
                      row.campaign, row.trial, row.index, row.attempt, row.counted, cell(trial.workload.network),
                      name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision),
-                     cell(trial.worker.name), cell(trial.worker.release), cell(canonical_json(to_json(trial.settings))),
+                     cell(trial.worker.name), cell(trial.worker.release), cell(settings_text(trial.settings)),
                      cell(canonical_json(to_json(trial.workload.options))), name_of(row.outcome), cell(row.message),
                      row.trusted, row.platform, row.started_utc, row.duration_ns, s.n, s.steady_from, cell(s.median_ns),
                      cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second), row.pair ? row.pair->id : "",

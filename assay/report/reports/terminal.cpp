@@ -14,9 +14,9 @@ std::string duration_or_dash(const std::optional<double>& ns) {
 /// "-1.9 +2.1 %": the interval's ends relative to the median, the form in which people compare precision.
 std::string interval_text(const Result& result) {
   if (!result.median_interval || !result.median_ns || *result.median_ns <= 0) return "-";
-  const double low = 100 * (result.median_interval->low / *result.median_ns - 1);
+  const double low = 100 * (1 - result.median_interval->low / *result.median_ns);
   const double high = 100 * (result.median_interval->high / *result.median_ns - 1);
-  return fmt::format("-{:.1f} +{:.1f} %", -low, high);
+  return fmt::format("-{:.1f} +{:.1f} %", low, high);
 }
 
 std::string runs_text(const Result& result) {

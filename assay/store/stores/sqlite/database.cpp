@@ -1,6 +1,10 @@
 #include "assay/store/stores/sqlite/database.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -31,6 +35,9 @@ bool is_failed_write(int code) {
     case SQLITE_IOERR_CLOSE:
     case SQLITE_IOERR_DIR_CLOSE:
     case SQLITE_IOERR_COMMIT_ATOMIC:
+    case SQLITE_IOERR_SHMOPEN:
+    case SQLITE_IOERR_SHMSIZE:
+    case SQLITE_IOERR_SHMMAP:
       return true;
     default:
       return false;
@@ -50,15 +57,42 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-/// Why the file system refused. SQLite forgets it for a failed COMMIT; the file of the log still knows.
-int last_errno(sqlite3* handle) {
+/// errno of the last call that SQLite saw fail on this thread. It often forgets it before it can be asked.
+thread_local int logged_errno = 0;
+
+/// SQLite reports a failed system call as "os_unix.c:LINE: (ERRNO) call(path) - text".
+void on_log(void*, int, const char* message) {
+  const char* bracket = std::strncmp(message, "os_unix.c:", 10) == 0 ? std::strchr(message, '(') : nullptr;
+  if (bracket != nullptr) std::from_chars(bracket + 1, bracket + std::strlen(bracket), logged_errno);
+}
+
+void listen_to_sqlite() {
+  static const int once = sqlite3_config(SQLITE_CONFIG_LOG, on_log, nullptr);
+  static_cast<void>(once);
+}
+
+/// Whether a file could be made in the folder of `path`: 0, or why not. SQLite tries again read-only where a file
+/// cannot be made, and then knows only that there is none.
+int errno_of_new_file(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return errno == EOPNOTSUPP ? 0 : errno;
+  close(fd);
+  return 0;
+}
+
+/// Why the file system refused.
+int last_errno(sqlite3* handle, int code, const std::string& path) {
+  if ((code & 0xff) == SQLITE_CANTOPEN) {
+    if (const int error = errno_of_new_file(std::filesystem::absolute(path)); error != 0) return error;
+  }
   int error = sqlite3_system_errno(handle);
-  sqlite3_file* log = nullptr;
+  sqlite3_file* log = nullptr;  // the file of the write-ahead log remembers the longest
   if (error == 0 && sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
       log != nullptr && log->pMethods != nullptr) {
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error);
   }
-  return error;
+  return error != 0 ? error : logged_errno;
 }
 
 }  // namespace
@@ -97,7 +131,9 @@ Error error_for(int code, int system_errno, const std::string& path, const std::
     case SQLITE_CANTOPEN:
       return because(ErrorKind::failure, "the store cannot be opened; check that its folder is there and your rights");
     case SQLITE_IOERR:
-      return because(ErrorKind::failure, "the store could not be read; look at the disk's health (dmesg)");
+      return because(ErrorKind::failure,
+                     fmt::format("the store could not be read ({}); look at the disk's health (dmesg)",
+                                 system_errno != 0 ? std::strerror(system_errno) : "no reason given"));
     default:
       return because(ErrorKind::failure, "the store did not do what was asked");
   }
@@ -132,6 +168,8 @@ void Database::ensure_readable() {
 }
 
 void Database::open(const std::string& name, int flags) {
+  listen_to_sqlite();
+  logged_errno = 0;
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX, nullptr);
   handle_.reset(opened);
@@ -164,7 +202,7 @@ std::int64_t Database::integer(const char* sql, const char* doing) {
 }
 
 void Database::raise(int code, const std::string& doing) const {
-  const int system_errno = handle_ ? last_errno(handle()) : 0;
+  const int system_errno = handle_ ? last_errno(handle(), code, path_) : 0;
   const std::string detail = handle_ ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
   throw error_for(code, system_errno, path_, doing, detail);
 }

@@ -87,6 +87,7 @@ void SqliteStore::free_leases(std::int64_t campaign, const LeaseRequest& request
                 owners.get<std::int64_t>(3)};
     if (request.is_dead(owner)) dead.push_back(std::move(owner));
   }
+  if (dead.empty()) return;
   Statement free(database_,
                  "UPDATE run SET state = 0 WHERE campaign = ?1 AND state = 1 AND owner_boot_id = ?2 AND owner_pid = ?3 "
                  "AND owner_start_ticks = ?4",

@@ -1,0 +1,149 @@
+"""Partners of a pair take strict turns and stand or fall together; instances begin at one deadline."""
+
+import itertools
+import statistics
+
+import pytest
+
+STEPS = 3
+BRIEF = ["--quiet", "--retries", "0", "--pair-steps", str(STEPS), "--limit", "1s", "--prepare-limit", "2s"]
+
+
+def pair_file(place, first="", second="", runs=2, measure="warmup_seconds: 20ms, seconds: 60ms"):
+    """Two trials of the toy network; their options as YAML."""
+    text = f"name: pair\nlockstep: true\nruns: {runs}\nmeasure: {{{measure}}}\ntrials:\n"
+    for batch, options in ((1, first), (2, second)):
+        text += f"  - {{network: toy, worker: fake, batch: {batch}, options: {{{options}}}}}\n"
+    return place.write("pair.yaml", text)
+
+
+def pairs(records):
+    """The records of each pair, side a first."""
+    ordered = sorted(records, key=lambda record: (record["pair"]["id"], record["pair"]["side"]))
+    found = [tuple(group) for _, group in itertools.groupby(ordered, key=lambda record: record["pair"]["id"])]
+    assert all([record["pair"]["side"] for record in pair] == ["a", "b"] for pair in found)
+    return found
+
+
+def slices_of(record):
+    [rank] = record["ranks"]
+    return rank["slices"]
+
+
+def test_partners_share_a_pair_id_and_the_index(place):
+    place.assay("run", pair_file(place, runs=3), *BRIEF)
+    found = pairs(place.records())
+    assert len(found) == 3
+    assert sorted(pair[0]["index"] for pair in found) == [0, 1, 2]
+    for a, b in found:
+        assert a["index"] == b["index"]
+        assert a["trial"] != b["trial"]
+    assert len({a["trial"] for a, _ in found}) == 1, "a trial changed sides"
+
+
+def test_a_run_on_its_own_has_no_pair(place):
+    place.assay("run", "toy", "--worker", "fake", "--batch", "1,2", "--runs", "1", "--seconds", "10ms", *BRIEF)
+    assert [record["pair"] for record in place.records()] == [None, None]
+
+
+def test_slices_alternate_with_the_order_swapped_each_round(place):
+    place.assay("run", pair_file(place, "pace: 1, noise: 0", "pace: 1, noise: 0"), *BRIEF)
+    for pair in pairs(place.records()):
+        turns = sorted((part["turn"], side, part) for side, record in zip("ab", pair, strict=True)
+                       for part in slices_of(record))  # fmt: skip
+        assert [turn for turn, _, _ in turns] == list(range(len(turns))), "a turn is missing or was taken twice"
+        order = "".join(side for _, side, _ in turns)
+        assert order == ("abba" * len(order))[: len(order)]
+        assert len(order) % 2 == 0, "one side had a slice more than the other"
+        assert len(order) >= 8
+        for (_, _, earlier), (_, _, later) in itertools.pairwise(turns):
+            assert earlier["end_ns"] <= later["begin_ns"], "a slice began before its partner's had ended"
+
+
+def test_the_first_round_is_the_warm_up_and_each_later_slice_has_pair_steps_samples(place):
+    place.assay("run", pair_file(place), *BRIEF)
+    for pair in pairs(place.records()):
+        for record in pair:
+            slices = slices_of(record)
+            assert [part["warmup"] for part in slices] == [part["turn"] < 2 for part in slices]
+            assert all(part["samples"] == STEPS for part in slices[1:])
+            assert sum(part["samples"] for part in slices) == len(record["ranks"][0]["samples_ns"])
+            assert record["summary"]["steady_from"] == slices[0]["samples"]
+
+
+def test_without_warm_up_the_turns_of_the_warm_up_are_left_out(place):
+    place.assay("run", pair_file(place, runs=1, measure="warmup_seconds: 0, seconds: 60ms"), *BRIEF)
+    for record in place.records():
+        assert all(part["turn"] >= 2 and not part["warmup"] for part in slices_of(record))
+
+
+def test_max_samples_ends_both_sides_in_the_same_round(place):
+    place.assay("run", pair_file(place, runs=1), *BRIEF, "--max-samples", "10", "--warmup", "0", "--seconds", "10s")
+    for record in place.records():
+        assert [part["samples"] for part in slices_of(record)] == [3, 3, 3, 1]
+
+
+def test_details_are_measured_on_both_sides_after_the_last_slice(place):
+    place.assay("run", pair_file(place, runs=1), *BRIEF, "--phases", "--layers")
+    for record in place.records():
+        [rank] = record["ranks"]
+        assert len(rank["phase_step_ns"]) == len(rank["phases_ns"]["forward"]) > 0
+        assert [layer["node"] for layer in rank["layers"]] == ["layer1", "layer2", "layer3", "layer4"]
+
+
+FAILURES = [
+    ("crash_segv", "crashed", ["prepare", "measure", "exit"]),
+    ("truncated_json", "bad_output", ["prepare", "measure", "exit"]),
+    ("error_failed", "failed", ["prepare", "measure"]),
+    ("silence", "timed_out", ["prepare", "measure", "exit"]),
+    ("fork_setsid", "timed_out", ["measure"]),
+]
+CASES = [(name, kind, stage) for name, kind, stages in FAILURES for stage in stages]
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize(("name", "kind", "stage"), CASES)
+def test_a_failure_of_one_side_ends_both(place, name, kind, stage, side):
+    bad = f"misbehave: {name}, misbehave_at: {stage}, misbehave_step: {0 if stage == 'prepare' else 25}"
+    first, second = (bad, "") if side == "a" else ("", bad)
+    ended = place.assay("run", pair_file(place, first, second, runs=1), *BRIEF, expect=4)
+    assert ended.seconds < 10
+    assert place.left() == []
+    [pair] = pairs(place.records(all_attempts=True))
+    failed, other = pair if side == "a" else reversed(pair)
+    assert failed["outcome"]["kind"] == kind
+    assert failed["outcome"]["stage"] == stage
+    if stage == "exit":
+        assert other["outcome"]["kind"] in ("ok", "interrupted"), "it had measured all there was to measure"
+    else:
+        assert other["outcome"]["kind"] == "interrupted"
+        assert other["outcome"]["message"]
+    assert failed["counted"] and other["counted"]
+
+
+def test_the_next_pair_runs_after_a_pair_that_failed(place):
+    place.assay("run", pair_file(place, second="misbehave: crash_segv, misbehave_step: 25", runs=3), *BRIEF, expect=4)
+    found = pairs(place.records())
+    assert len(found) == 3
+    assert [(a["outcome"]["kind"], b["outcome"]["kind"]) for a, b in found] == [("interrupted", "crashed")] * 3
+
+
+def test_instances_begin_at_one_deadline(place):
+    place.assay("run", "toy", "--worker", "fake", "--option", "pace=1", "--instances", "2", "--runs", "5",
+                "--warmup", "0", "--seconds", "30ms", *BRIEF)  # fmt: skip
+    apart = []
+    for record in place.records():
+        first = [rank["slices"][0]["begin_ns"] for rank in record["ranks"]]
+        assert len(first) == 2
+        apart.append(abs(first[0] - first[1]))
+    assert statistics.median(apart) < 5e6, f"they began {apart} ns apart"
+
+
+def test_an_instance_that_fails_ends_the_others(place):
+    """The environment is common to all instances, so both fail; what counts is that the run ends with one outcome."""
+    place.assay("run", "toy", "--worker", "fake", "--option", "misbehave=crash_segv", "--instances", "3", "--runs", "1",
+                "--seconds", "30ms", *BRIEF, expect=4)  # fmt: skip
+    [record] = place.records()
+    assert record["outcome"]["kind"] == "crashed"
+    assert {rank["outcome"]["kind"] for rank in record["ranks"]} <= {"crashed", "interrupted"}
+    assert place.left() == []
