@@ -15,8 +15,9 @@ std::string shown(const std::string& text, std::size_t limit) {
 
 void file_failed(int error, const char* what, const std::string& path) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  fail(full ? ErrorKind::no_space : ErrorKind::failure, "cannot {} {}: {}.{}", what, path, std::strerror(error),
-       full ? " Free space, then run the same command again: nothing finished is lost." : "");
+  const std::string advice = full ? " Free space, then run the same command again: nothing finished is lost." : "";
+  throw FileError(full ? ErrorKind::no_space : ErrorKind::failure,
+                  fmt::format("cannot {} {}: {}.{}", what, path, std::strerror(error), advice), error);
 }
 
 void check_failed(const char* condition, const char* file, int line) {

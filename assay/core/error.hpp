@@ -40,8 +40,18 @@ template <typename... Args>
 /// error message, and for a record that keeps the message.
 std::string shown(const std::string& text, std::size_t limit = 60);
 
-/// Throws for a call on a file that failed with `error` (an errno): Error{no_space} where the disk, a quota or a limit
-/// on file size is exhausted, else Error{failure}. "cannot {what} {path}: why."
+/// A call on a file that failed.
+class FileError : public Error {
+ public:
+  FileError(ErrorKind kind, const std::string& message, int number) : Error(kind, message), number_(number) {}
+  int number() const { return number_; }  ///< the errno
+
+ private:
+  int number_;
+};
+
+/// Throws FileError for a call that failed with `error` (an errno): of kind no_space where the disk, a quota or a limit
+/// on file size is exhausted, else failure. "cannot {what} {path}: why."
 [[noreturn]] void file_failed(int error, const char* what, const std::string& path);
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);

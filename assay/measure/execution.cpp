@@ -42,8 +42,8 @@ class Ranks {
     renew_at_ns_ = next_renewal();
   }
 
-  /// Whether a rank said that it could not write its result.
-  bool no_result() const { return no_result_; }
+  /// The errno with which the disk kept a rank from leaving its result; 0 where none did.
+  int disk_error() const { return disk_error_; }
 
   RanksEnd wait(int stop_fd) {
     while (alive() > 0) {
@@ -71,7 +71,7 @@ class Ranks {
       if (fds[i + 1].revents == 0) continue;
       int status = 0;
       waitpid(ranks_[i].pid, &status, 0);
-      no_result_ = no_result_ || (WIFEXITED(status) && WEXITSTATUS(status) == kRankNoResult);
+      if (WIFEXITED(status) && WEXITSTATUS(status) > kRankDiskError) disk_error_ = WEXITSTATUS(status) - kRankDiskError;
       ranks_[i].pid = -1;
     }
     return fds[0].revents != 0;
@@ -108,7 +108,7 @@ class Ranks {
   store::Store& store_;
   std::int64_t deadline_ns_;
   std::int64_t renew_at_ns_;
-  bool no_result_ = false;
+  int disk_error_ = 0;
 };
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
@@ -242,14 +242,10 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
       context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
       return AgentEnd::nothing_left;
     }
-    if (ranks.no_result()) {
+    if (ranks.disk_error() != 0) {
       // The disk's fault and not the worker's: trying again would only burn attempts.
       store.release(lease);
-      fail(
-          ErrorKind::no_space,
-          "assay-rank could not write its result below {} (its message is above). Free space there or set TMPDIR, then "
-          "run the same command again: nothing finished is lost.",
-          context.options.run_root.string());
+      file_failed(ranks.disk_error(), "keep the result of a run below", context.options.run_root.string());
     }
     std::vector<std::vector<RankResult>> results;
     std::int64_t used_ns = 0;

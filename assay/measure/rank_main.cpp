@@ -49,9 +49,10 @@ int main(int argc, char** argv) {
     assay::measure::Sync sync(directory);
     assay::measure::write_result(directory, number, assay::measure::run_rank(order, number, sync, stop));
     return 0;
+  } catch (const assay::FileError& error) {
+    return assay::measure::kRankDiskError + error.number();
   } catch (const std::exception& error) {
-    // Told to stop, the agent may be gone and its run directory with it: then there is nobody to tell.
-    if (stop == 0) std::fprintf(stderr, "assay-rank: %s\n", error.what());
+    std::fprintf(stderr, "assay-rank: %s\n", error.what());
     return assay::measure::kRankNoResult;
   }
 }

@@ -95,6 +95,10 @@ int last_errno(sqlite3* handle, int code, const std::string& path) {
   return error != 0 ? error : logged_errno;
 }
 
+std::string reason_of(int system_errno) {
+  return system_errno != 0 ? std::strerror(system_errno) : "no reason was given";
+}
+
 }  // namespace
 
 Error error_for(int code, int system_errno, const std::string& path, const std::string& doing,
@@ -108,11 +112,10 @@ Error error_for(int code, int system_errno, const std::string& path, const std::
                    "then run the same command again: nothing finished is lost");
   }
   if (is_failed_write(code)) {
-    const std::string reason = system_errno != 0 ? std::strerror(system_errno) : "it gave no reason";
     return because(ErrorKind::not_durable,
                    fmt::format("the disk refused to keep what was written ({}), so the last step does not count as "
                                "stored; look at the disk's health (dmesg), then run the same command again",
-                               reason));
+                               reason_of(system_errno)));
   }
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
@@ -129,11 +132,13 @@ Error error_for(int code, int system_errno, const std::string& path, const std::
     case SQLITE_PERM:
       return because(ErrorKind::failure, "the store cannot be written; check the rights on the file and its folder");
     case SQLITE_CANTOPEN:
-      return because(ErrorKind::failure, "the store cannot be opened; check that its folder is there and your rights");
+      return because(
+          ErrorKind::failure,
+          fmt::format("the store cannot be opened ({}); check its folder and your rights", reason_of(system_errno)));
     case SQLITE_IOERR:
-      return because(ErrorKind::failure,
-                     fmt::format("the store could not be read ({}); look at the disk's health (dmesg)",
-                                 system_errno != 0 ? std::strerror(system_errno) : "no reason given"));
+      return because(
+          ErrorKind::failure,
+          fmt::format("the store could not be read ({}); look at the disk's health (dmesg)", reason_of(system_errno)));
     default:
       return because(ErrorKind::failure, "the store did not do what was asked");
   }
