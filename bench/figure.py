@@ -42,7 +42,7 @@ def run(argv, env, check=True, timeout=600):
     return done
 
 
-def finish(figure, value, goal, holds, low=None, high=None):  # noqa: PLR0913, PLR0917 - the fields of the line
+def finish(figure, value, goal, holds, low=None, high=None):
     """Prints the figure as the last line and ends the program: 0 only where the goal holds."""
     print(json.dumps({"figure": figure, "value": value, "low": low, "high": high, "goal": goal, "holds": bool(holds)}))
     sys.exit(0 if holds else 1)

@@ -27,7 +27,7 @@ std::string for_person(std::int64_t seconds) {
 
 }  // namespace
 
-Progress::Progress(store::Store& store, std::string campaign, bool quiet)
+Progress::Progress(store::Store& store, const std::string& campaign, bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
   const auto progress = store.progress(campaign);
   total_ = progress.runs;

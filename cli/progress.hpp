@@ -11,7 +11,7 @@ namespace assay::cli {
 /// terminal, a line now and then elsewhere.
 class Progress : public measure::AgentObserver {
  public:
-  Progress(store::Store& store, std::string campaign, bool quiet);
+  Progress(store::Store& store, const std::string& campaign, bool quiet);
   ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -43,7 +43,7 @@ std::optional<std::string> read_file(const std::filesystem::path& file, std::siz
 std::filesystem::path default_run_root() {
   const char* configured = std::getenv("TMPDIR");
   const std::filesystem::path base = configured != nullptr && *configured == '/' ? configured : "/tmp";
-  const auto root = base / fmt::format("assay-{}", getuid());
+  auto root = base / fmt::format("assay-{}", getuid());
   if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) file_failed(errno, "make the run directory", root.string());
   struct stat status {};
   if (lstat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {

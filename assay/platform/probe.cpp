@@ -29,8 +29,8 @@ void multiply(const float* __restrict a, const float* __restrict b, float* __res
       const float* column = a + static_cast<std::size_t>(i) * kSize + k;
       const float a0 = column[0];
       const float a1 = column[kSize];
-      const float a2 = column[2 * kSize];
-      const float a3 = column[3 * kSize];
+      const float a2 = column[std::size_t{2} * kSize];
+      const float a3 = column[std::size_t{3} * kSize];
       for (int j = 0; j < kSize; ++j) {
         c0[j] += a0 * row[j];
         c1[j] += a1 * row[j];

@@ -23,7 +23,7 @@ std::size_t display_width(const std::string& text) {
 }
 
 std::string fit(const std::string& text, std::size_t width) {
-  const std::string clean = printable(text, text.size());
+  std::string clean = printable(text, text.size());
   if (display_width(clean) <= width) return clean;
   std::string out;
   std::size_t columns = 0;

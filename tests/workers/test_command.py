@@ -16,7 +16,15 @@ def run(start, tmp_path, command, options=None, **prepare):
 
 
 def test_placeholders_reach_the_program(start, tmp_path):
-    arguments = ["--b={batch}", "{mode}", "{precision}", "{seed}-{rank}-{instance}", "{threads}", "{option:depth}", "{{x}"]
+    arguments = [
+        "--b={batch}",
+        "{mode}",
+        "{precision}",
+        "{seed}-{rank}-{instance}",
+        "{threads}",
+        "{option:depth}",
+        "{{x}",
+    ]
     worker, answer = run(
         start, tmp_path, SHOW + arguments, {"depth": 50}, mode="train", settings={"intra_op": 3}, seed=9, instance=2
     )
@@ -95,7 +103,10 @@ def test_output_that_is_no_text_does_not_break_the_protocol(start, tmp_path):
 
 
 def test_the_program_cannot_touch_the_protocol(start, tmp_path):
-    code = "import os\nfor fd in range(3, 64):\n  try: os.write(fd, b'x\\n'); open('leak', 'w')\n  except OSError: pass\nprint('x'); input()"
+    code = (
+        "import os\nfor fd in range(3, 64):\n  try: os.write(fd, b'x\\n'); open('leak', 'w')\n"
+        "  except OSError: pass\nprint('x'); input()"
+    )
     worker, _ = run(start, tmp_path, ["sh", "-c", '"$0" -c "$1" || true', sys.executable, code])
     assert len(worker.measure(max_samples=2)["ns"]) == 2
     assert not (tmp_path / "leak").exists()

@@ -3,8 +3,8 @@
 import os
 
 import jsonschema
-import referencing
 import pytest
+import referencing
 from conftest import FOLDERS, info, schema
 
 WORKLOADS = {
@@ -122,7 +122,9 @@ def test_another_protocol_is_refused(start, name):
     assert (answer["type"], answer["kind"]) == ("error", "refused") and "2" in answer["message"]
 
 
-@pytest.mark.parametrize("line", [{"type": "banana"}, {"type": "measure", "detail": "step", "seconds": 1, "max_samples": 1}])
+@pytest.mark.parametrize(
+    "line", [{"type": "banana"}, {"type": "measure", "detail": "step", "seconds": 1, "max_samples": 1}]
+)
 def test_a_command_unknown_or_out_of_turn_is_an_error(start, name, line):
     worker = start(name, checked=False)
     worker.send(line)

@@ -95,7 +95,7 @@ def test_pace_takes_real_time(start, clock):
     begin = time.monotonic_ns()
     result = worker.measure(max_samples=20, seconds=10)
     assert begin < result["begin_ns"] < result["end_ns"] < time.monotonic_ns()
-    assert 20_000_000 <= result["end_ns"] - result["begin_ns"]
+    assert result["end_ns"] - result["begin_ns"] >= 20_000_000
     assert min(result["ns"]) >= 1_000_000 and (clock == "real" or max(result["ns"]) == 1_000_000)
 
 

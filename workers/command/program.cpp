@@ -125,6 +125,7 @@ pid_t parent_of(const char* pid) {
   const char* after_name = std::strrchr(text.data(), ')');  // a name may hold anything, also ") S 1"
   char state = 0;
   int parent = 0;
+  // NOLINTNEXTLINE(cert-err34-c): the kernel wrote it
   if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2) return 0;
   return parent;
 }
@@ -133,7 +134,7 @@ void kill_own_children() {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(opendir("/proc"), closedir);
   if (!processes) return;
   while (const dirent* entry = readdir(processes.get())) {
-    const pid_t pid = std::atoi(entry->d_name);
+    const pid_t pid = std::atoi(entry->d_name);  // NOLINT(cert-err34-c): what is no number is 0
     if (pid > 0 && parent_of(entry->d_name) == getpid()) kill(pid, SIGKILL);
   }
 }

@@ -1,7 +1,7 @@
 """The loop of a Python worker: the protocol of workers/PROTOCOL.md, once.
 
-A worker's author writes what the framework does; the loop reads commands, times the steps, keeps the limits and answers.
-A whole worker:
+A worker's author writes what the framework does; the loop reads commands, times the steps, keeps the limits and
+answers. A whole worker:
 
     import os, sys
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))

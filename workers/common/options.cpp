@@ -50,7 +50,7 @@ std::string Options::text(const std::string& name, const std::string& otherwise)
 }
 
 std::string Options::choice(const std::string& name, const std::vector<std::string>& choices) {
-  const std::string value = text(name, choices.front());
+  std::string value = text(name, choices.front());
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
   std::string all;
   for (const auto& choice : choices) all += (all.empty() ? "" : ", ") + choice;
