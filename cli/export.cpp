@@ -5,6 +5,7 @@
 
 #include "assay/report/report.hpp"
 #include "assay/store/store.hpp"
+#include "cli/campaign.hpp"
 #include "cli/command.hpp"
 
 namespace assay::cli {
@@ -80,12 +81,7 @@ void export_json(store::Store& store, const store::Filter& filter, Output& out) 
 void export_store(const ExportOptions& o) {
   const auto store = store::open_store(o.store, store::Access::read);
   store::Filter filter{"", o.trial, !o.all_attempts};
-  for (const auto& row : store->campaigns()) {
-    if (!o.campaign.empty() && (row.name == o.campaign || row.id.starts_with(o.campaign))) filter.campaign = row.id;
-  }
-  if (!o.campaign.empty() && filter.campaign.empty()) {
-    fail(ErrorKind::usage, "there is no campaign {} in {}. `assay show --all` lists them.", shown(o.campaign), o.store);
-  }
+  if (!o.campaign.empty()) filter.campaign = choose_campaign(store->campaigns(), o.campaign, o.store).id;
   Output out(o.output);
   if (o.format == "csv") {
     export_csv(*store, filter, out);

@@ -3,6 +3,7 @@
 #include "assay/report/report.hpp"
 #include "assay/report/table.hpp"
 #include "assay/store/store.hpp"
+#include "cli/campaign.hpp"
 #include "cli/command.hpp"
 
 namespace assay::cli {
@@ -16,18 +17,11 @@ struct ShowOptions {
   bool json = false;
 };
 
-/// Campaigns that an id's first digits or a name choose; of one name the newest round.
+/// The one that was named, all, or the newest.
 std::vector<store::CampaignRow> choose_campaigns(std::vector<store::CampaignRow> all, const ShowOptions& o) {
   if (o.all || all.empty()) return all;
   if (o.campaign.empty()) return {all.back()};
-  std::vector<store::CampaignRow> chosen;
-  for (auto& row : all) {
-    if (row.name == o.campaign || (o.campaign.size() >= 4 && row.id.starts_with(o.campaign))) chosen = {row};
-  }
-  if (chosen.empty()) {
-    fail(ErrorKind::usage, "there is no campaign {} in {}. `assay show --all` lists them.", shown(o.campaign), o.store);
-  }
-  return chosen;
+  return {choose_campaign(all, o.campaign, o.store)};
 }
 
 void show_trial(store::Store& store, const ShowOptions& o) {

@@ -10,7 +10,7 @@
 
 namespace assay::platform {
 
-/// A reading of what disturbs a measurement; METHODS of the project call the difference of two a Disturbance.
+/// A reading of what disturbs a measurement; the difference of two is a Disturbance.
 struct Counters {
   std::int64_t at_ns = 0;
   std::optional<std::int64_t> busy_ns;   ///< of the CPUs allowed, by anybody
