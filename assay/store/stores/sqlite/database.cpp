@@ -87,6 +87,7 @@ int last_errno(sqlite3* handle, int code, const std::string& path) {
     if (const int error = errno_of_new_file(std::filesystem::absolute(path)); error != 0) return error;
   }
   int error = sqlite3_system_errno(handle);
+  if (error == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &error);
   sqlite3_file* log = nullptr;  // the file of the write-ahead log remembers the longest
   if (error == 0 && sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
       log != nullptr && log->pMethods != nullptr) {
