@@ -161,10 +161,13 @@ struct Marks {
 
 Marks read_marks(Database& database) {
   Marks marks;
+  // One look at all three: another program may be making the store between two. A savepoint also nests.
+  database.execute("SAVEPOINT marks", kDoing);
   // The schema comes first: reading it is what finds out whether this is a database at all.
   marks.objects = database.integer("SELECT count(*) FROM sqlite_master", kDoing);
   marks.application = database.integer("PRAGMA application_id", kDoing);
   marks.version = database.integer("PRAGMA user_version", kDoing);
+  database.execute("RELEASE marks", kDoing);
   return marks;
 }
 
