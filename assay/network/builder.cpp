@@ -1,0 +1,150 @@
+#include "assay/network/builder.hpp"
+
+#include <utility>
+
+namespace assay::network {
+
+Window square(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
+  return {{kernel, kernel}, {stride, stride}, {padding, padding}};
+}
+
+Builder::Builder(std::string name) {
+  graph_.name = std::move(name);
+}
+
+std::string Builder::image(std::int64_t channels, std::int64_t size) {
+  graph_.inputs.push_back({"image", {channels, size, size}, InputType::real, {}});
+  return "image";
+}
+
+std::string Builder::tokens(const std::string& name, std::int64_t positions, std::int64_t below) {
+  graph_.inputs.push_back({name, {positions}, InputType::integer, below});
+  return name;
+}
+
+std::string Builder::add(Op op, const std::string& name, std::vector<std::string> inputs, Attributes attributes) {
+  graph_.nodes.push_back({name, op, std::move(inputs), std::move(attributes), {}, {}});
+  return name;
+}
+
+std::string Builder::convolution(const std::string& name, const std::string& input, std::int64_t channels,
+                                 const Window& window, std::int64_t groups, bool bias) {
+  Attributes a;
+  a.channels = channels;
+  a.kernel = window.kernel;
+  a.stride = window.stride;
+  a.padding = window.padding;
+  a.groups = groups;
+  a.bias = bias;
+  return add(Op::convolution, name, {input}, a);
+}
+
+std::string Builder::linear(const std::string& name, const std::string& input, std::int64_t features, bool bias) {
+  Attributes a;
+  a.features = features;
+  a.bias = bias;
+  return add(Op::linear, name, {input}, a);
+}
+
+std::string Builder::linear_with_weight_of(const std::string& name, const std::string& input, const std::string& owner,
+                                           std::int64_t features) {
+  Attributes a;
+  a.features = features;
+  a.bias = false;
+  a.shared = owner;
+  return add(Op::linear, name, {input}, a);
+}
+
+std::string Builder::batch_norm(const std::string& name, const std::string& input, double epsilon) {
+  Attributes a;
+  a.epsilon = epsilon;
+  return add(Op::batch_norm, name, {input}, a);
+}
+
+std::string Builder::layer_norm(const std::string& name, const std::string& input, double epsilon) {
+  Attributes a;
+  a.epsilon = epsilon;
+  return add(Op::layer_norm, name, {input}, a);
+}
+
+std::string Builder::max_pool(const std::string& name, const std::string& input, const Window& window, bool ceil) {
+  Attributes a;
+  a.kernel = window.kernel;
+  a.stride = window.stride;
+  a.padding = window.padding;
+  a.ceil = ceil;
+  return add(Op::max_pool, name, {input}, a);
+}
+
+std::string Builder::average_pool(const std::string& name, const std::string& input, const Window& window,
+                                  bool count_padding) {
+  Attributes a;
+  a.kernel = window.kernel;
+  a.stride = window.stride;
+  a.padding = window.padding;
+  a.ceil = false;
+  a.count_padding = count_padding;
+  return add(Op::average_pool, name, {input}, a);
+}
+
+std::string Builder::dropout(const std::string& name, const std::string& input, double probability) {
+  if (probability == 0) return input;  // a node that does nothing is none
+  Attributes a;
+  a.probability = probability;
+  return add(Op::dropout, name, {input}, a);
+}
+
+std::string Builder::concat(const std::string& name, std::vector<std::string> inputs) {
+  return add(Op::concat, name, std::move(inputs), {});
+}
+
+std::string Builder::embedding(const std::string& name, const std::string& input, std::int64_t rows,
+                               std::int64_t features) {
+  Attributes a;
+  a.rows = rows;
+  a.features = features;
+  return add(Op::embedding, name, {input}, a);
+}
+
+std::string Builder::position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
+                                        std::int64_t features) {
+  Attributes a;
+  a.rows = rows;
+  a.features = features;
+  return add(Op::position_embedding, name, {input}, a);
+}
+
+std::string Builder::attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
+                               std::int64_t heads, bool causal, double dropout) {
+  Attributes a;
+  a.heads = heads;
+  a.causal = causal;
+  a.dropout = dropout;
+  return add(Op::attention, name, queries_keys_values, a);
+}
+
+std::string Builder::select(const std::string& name, const std::string& input, std::int64_t index) {
+  Attributes a;
+  a.index = index;
+  return add(Op::select, name, {input}, a);
+}
+
+std::string Builder::slice(const std::string& name, const std::string& input, std::int64_t begin, std::int64_t length) {
+  Attributes a;
+  a.begin = begin;
+  a.length = length;
+  return add(Op::slice, name, {input}, a);
+}
+
+std::string Builder::plain(Op op, const std::string& name, std::vector<std::string> inputs) {
+  return add(op, name, std::move(inputs), {});
+}
+
+Graph Builder::finish(const std::string& output, Loss loss) {
+  graph_.output = output;
+  graph_.loss = loss;
+  complete(graph_);
+  return std::move(graph_);
+}
+
+}  // namespace assay::network

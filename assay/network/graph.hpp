@@ -1,0 +1,239 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/json.hpp"
+
+namespace assay::network {
+
+constexpr std::int64_t kGraphVersion = 1;
+
+/// Sizes of a tensor without the batch, which stands in front of every one. Images are [channels, height, width],
+/// sequences [positions, features], whatever layout a framework uses inside.
+using Shape = std::vector<std::int64_t>;
+
+enum class Op {
+  convolution,
+  linear,
+  batch_norm,
+  layer_norm,
+  local_response_norm,
+  relu,
+  relu6,
+  gelu,
+  gelu_tanh,
+  tanh,
+  sigmoid,
+  silu,
+  hard_swish,
+  hard_sigmoid,
+  softmax,
+  max_pool,
+  average_pool,
+  global_average_pool,
+  flatten,
+  dropout,
+  concat,
+  add,
+  multiply,
+  embedding,
+  position_embedding,
+  attention,
+  select,
+  slice,
+};
+
+}  // namespace assay::network
+
+template <>
+struct assay::EnumNames<assay::network::Op> {
+  static constexpr std::array<const char*, 28> names{"convolution",
+                                                     "linear",
+                                                     "batch_norm",
+                                                     "layer_norm",
+                                                     "local_response_norm",
+                                                     "relu",
+                                                     "relu6",
+                                                     "gelu",
+                                                     "gelu_tanh",
+                                                     "tanh",
+                                                     "sigmoid",
+                                                     "silu",
+                                                     "hard_swish",
+                                                     "hard_sigmoid",
+                                                     "softmax",
+                                                     "max_pool",
+                                                     "average_pool",
+                                                     "global_average_pool",
+                                                     "flatten",
+                                                     "dropout",
+                                                     "concat",
+                                                     "add",
+                                                     "multiply",
+                                                     "embedding",
+                                                     "position_embedding",
+                                                     "attention",
+                                                     "select",
+                                                     "slice"};
+};
+
+namespace assay::network {
+
+/// What an operator leaves open. Each has its own few; the others stay null.
+struct Attributes {
+  std::optional<std::int64_t> channels;             ///< convolution
+  std::optional<std::vector<std::int64_t>> kernel;  ///< height and width; so are the next two
+  std::optional<std::vector<std::int64_t>> stride;
+  std::optional<std::vector<std::int64_t>> padding;
+  std::optional<std::int64_t> groups;
+  std::optional<std::int64_t> features;  ///< linear, embeddings
+  std::optional<bool> bias;
+  std::optional<std::string> shared;   ///< linear: the node whose weight it uses
+  std::optional<double> epsilon;       ///< norms
+  std::optional<bool> ceil;            ///< pools: a last window that is not full counts
+  std::optional<bool> count_padding;   ///< average_pool: zeros of the padding are averaged too
+  std::optional<std::int64_t> rows;    ///< embeddings
+  std::optional<std::int64_t> heads;   ///< attention
+  std::optional<bool> causal;          ///< attention: a position sees only those before it
+  std::optional<double> dropout;       ///< attention: probability, in training
+  std::optional<double> probability;   ///< dropout
+  std::optional<std::int64_t> index;   ///< select
+  std::optional<std::int64_t> begin;   ///< slice
+  std::optional<std::int64_t> length;  ///< slice
+  std::optional<std::int64_t> size;    ///< local_response_norm, as are the next three
+  std::optional<double> alpha;
+  std::optional<double> beta;
+  std::optional<double> k;
+};
+
+template <typename V>
+void describe(V& v, Attributes& a) {
+  v("channels", a.channels);
+  v("kernel", a.kernel);
+  v("stride", a.stride);
+  v("padding", a.padding);
+  v("groups", a.groups);
+  v("features", a.features);
+  v("bias", a.bias);
+  v("shared", a.shared);
+  v("epsilon", a.epsilon);
+  v("ceil", a.ceil);
+  v("count_padding", a.count_padding);
+  v("rows", a.rows);
+  v("heads", a.heads);
+  v("causal", a.causal);
+  v("dropout", a.dropout);
+  v("probability", a.probability);
+  v("index", a.index);
+  v("begin", a.begin);
+  v("length", a.length);
+  v("size", a.size);
+  v("alpha", a.alpha);
+  v("beta", a.beta);
+  v("k", a.k);
+}
+
+enum class InputType { real, integer };
+
+/// Something the network is given: an image, or token numbers below `below`.
+struct Input {
+  std::string name;
+  Shape shape;
+  InputType type = InputType::real;
+  std::optional<std::int64_t> below;
+};
+
+template <typename V>
+void describe(V& v, Input& i) {
+  required(v, "name", i.name);
+  required(v, "shape", i.shape);
+  v("type", i.type);
+  v("below", i.below);
+}
+
+/// A trainable tensor of a node.
+struct Parameter {
+  std::string name;
+  Shape shape;
+};
+
+template <typename V>
+void describe(V& v, Parameter& p) {
+  required(v, "name", p.name);
+  required(v, "shape", p.shape);
+}
+
+struct Node {
+  std::string name;
+  Op op = Op::relu;
+  std::vector<std::string> inputs;  ///< earlier nodes, or inputs of the graph
+  Attributes attributes;
+  Shape shape;                        ///< of its output; derived
+  std::vector<Parameter> parameters;  ///< derived
+};
+
+template <typename V>
+void describe(V& v, Node& n) {
+  required(v, "name", n.name);
+  required(v, "op", n.op);
+  required(v, "inputs", n.inputs);
+  v("attributes", n.attributes);
+  v("shape", n.shape);
+  v("parameters", n.parameters);
+}
+
+enum class Loss { cross_entropy, mean_square };
+
+/// A network, described once for every framework. Nodes stand in an order in which they can be computed.
+struct Graph {
+  std::int64_t version = kGraphVersion;
+  std::string name;
+  std::vector<Input> inputs;
+  std::vector<Node> nodes;
+  std::string output;  ///< name of a node
+  Loss loss = Loss::cross_entropy;
+  std::int64_t parameters = 0;  ///< trainable numbers in all; derived
+};
+
+template <typename V>
+void describe(V& v, Graph& g) {
+  required(v, "version", g.version);
+  required(v, "name", g.name);
+  required(v, "inputs", g.inputs);
+  required(v, "nodes", g.nodes);
+  required(v, "output", g.output);
+  v("loss", g.loss);
+  v("parameters", g.parameters);
+}
+
+/// Number of values of a tensor, without the batch.
+std::int64_t elements(const Shape& shape);
+
+/// Checks the graph and derives the shapes and parameters of its nodes. Throws Error{bad_input} that names the node
+/// where the graph is malformed or makes no sense.
+void complete(Graph& graph);
+
+/// The graph as it travels to a worker: with what is derived, without nulls.
+json to_wire(const Graph& graph);
+
+/// Reads a graph from outside and completes it: what is derived is derived anew, whatever stood there.
+Graph read_graph(const json& wire);
+
+/// Identity of what is computed: a hash over inputs, nodes, output and loss, without what is derived from them and
+/// without the network's name.
+std::string graph_hash(const Graph& graph);
+
+}  // namespace assay::network
+
+template <>
+struct assay::EnumNames<assay::network::InputType> {
+  static constexpr std::array<const char*, 2> names{"real", "integer"};
+};
+
+template <>
+struct assay::EnumNames<assay::network::Loss> {
+  static constexpr std::array<const char*, 2> names{"cross_entropy", "mean_square"};
+};

@@ -1,0 +1,123 @@
+#include "assay/network/graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/network/builder.hpp"
+
+namespace assay::network {
+namespace {
+
+using testing::HasSubstr;
+
+Shape pooled(std::int64_t size, const Window& window, bool ceil) {
+  Builder b("pool");
+  return b.finish(b.max_pool("pool", b.image(1, size), window, ceil)).nodes[0].shape;
+}
+
+// Windows by hand: 7 values, windows of 3 every 2: at 0, 2, 4 (full). 8 values: at 0, 2, 4, and with ceil a part at 6.
+TEST(Graph, PoolsRoundDownOrUp) {
+  EXPECT_EQ(pooled(7, square(3, 2), false), (Shape{1, 3, 3}));
+  EXPECT_EQ(pooled(7, square(3, 2), true), (Shape{1, 3, 3}));
+  EXPECT_EQ(pooled(8, square(3, 2), false), (Shape{1, 3, 3}));
+  EXPECT_EQ(pooled(8, square(3, 2), true), (Shape{1, 4, 4}));
+  // 4 values with one zero before: windows of 2 every 3 begin at -1, 2 and 5. The third has nothing of the input.
+  EXPECT_EQ(pooled(4, square(2, 3, 1), true), (Shape{1, 2, 2}));
+}
+
+TEST(Graph, DerivesShapesAndParameters) {
+  Builder b("small");
+  auto x = b.convolution("conv", b.image(4, 9), 6, {{3, 1}, {2, 1}, {1, 0}}, 2, true);
+  x = b.batch_norm("bn", x, 1e-5);
+  x = b.plain(Op::flatten, "flat", {x});
+  const auto graph = b.finish(b.linear("fc", x, 5));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{6, 5, 9}));
+  ASSERT_EQ(graph.nodes[0].parameters.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].parameters[0].shape, (Shape{6, 2, 3, 1}));
+  EXPECT_EQ(graph.nodes[3].shape, (Shape{5}));
+  EXPECT_EQ(graph.parameters, 6 * 2 * 3 + 6 + 2 * 6 + 5 * 270 + 5);
+}
+
+TEST(Graph, SharedWeightsCountOnce) {
+  Builder b("tied");
+  const auto words = b.embedding("words", b.tokens("tokens", 3, 11), 11, 4);
+  const auto graph = b.finish(b.linear_with_weight_of("head", words, "words", 11));
+  EXPECT_EQ(graph.parameters, 44);
+  EXPECT_EQ(graph.nodes[1].shape, (Shape{3, 11}));
+}
+
+json good() {
+  Builder b("good");
+  const auto a = b.plain(Op::relu, "a", {b.image(2, 4)});
+  return to_wire(b.finish(b.convolution("b", a, 3, square(3))));
+}
+
+std::string message_of(const json& wire) {
+  try {
+    read_graph(wire);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Graph, WhatIsDerivedIsNotBelieved) {
+  auto wire = good();
+  wire["parameters"] = 7;
+  wire["nodes"][0]["shape"] = {1, 2, 3, 4};
+  EXPECT_EQ(to_wire(read_graph(wire)), good());
+}
+
+TEST(Graph, HashIsOfWhatIsComputed) {
+  const auto hash = graph_hash(read_graph(good()));
+  auto wire = good();
+  wire["name"] = "renamed";
+  EXPECT_EQ(graph_hash(read_graph(wire)), hash);
+  wire["nodes"][1]["attributes"]["bias"] = true;
+  EXPECT_NE(graph_hash(read_graph(wire)), hash);
+  wire = good();
+  wire["loss"] = "mean_square";
+  EXPECT_NE(graph_hash(read_graph(wire)), hash);
+}
+
+TEST(Graph, NamesTheNodeThatMakesNoSense) {
+  const auto changed = [](auto&& change) {
+    auto wire = good();
+    change(wire);
+    return message_of(wire);
+  };
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["attributes"].erase("kernel"); }),
+              AllOf(HasSubstr("'b'"), HasSubstr("kernel")));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["attributes"]["kernel"] = {5, 5}; }), HasSubstr("does not fit"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["attributes"]["groups"] = 2; }), HasSubstr("groups"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["inputs"] = {"c"}; }), HasSubstr("'c'"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["inputs"] = {"b"}; }), HasSubstr("does not stand before it"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["name"] = "a"; }), HasSubstr("called 'a'"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["name"] = "loss"; }), HasSubstr("loss"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["op"] = "convolve"; }), HasSubstr("convolve"));
+  EXPECT_THAT(changed([](json& w) { w["output"] = "image"; }), HasSubstr("output"));
+  EXPECT_THAT(changed([](json& w) { w["version"] = 2; }), HasSubstr("version 2"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"] = json::array(); }), HasSubstr("nodes"));
+  EXPECT_THAT(changed([](json& w) { w["inputs"][0]["shape"] = {2, 1 << 30, 1 << 30}; }), HasSubstr("out of range"));
+}
+
+TEST(Graph, AddTakesWhatCanBeSpread) {
+  const auto fits = [](std::int64_t rows, std::int64_t features) {
+    Builder b("sum");
+    const auto words = b.embedding("words", b.tokens("tokens", 4, 9), 9, 6);
+    const auto other = b.position_embedding("positions", b.tokens("others", rows, 9), 16, features);
+    try {
+      return b.finish(b.plain(Op::add, "sum", {words, other})).nodes.back().shape == Shape{4, 6};
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(fits(4, 6));
+  EXPECT_TRUE(fits(1, 6));
+  EXPECT_FALSE(fits(3, 6));
+  EXPECT_FALSE(fits(4, 5));
+}
+
+}  // namespace
+}  // namespace assay::network
