@@ -10,10 +10,13 @@
 #include "assay/measure/run_directory.hpp"
 #include "assay/plan/spec.hpp"
 #include "assay/plan/trial_sweep.hpp"
+#include "assay/platform/machine.hpp"
 #include "assay/report/report.hpp"
 #include "cli/command.hpp"
 #include "cli/paths.hpp"
+#include "cli/peak.hpp"
 #include "cli/progress.hpp"
+#include "cli/results.hpp"
 
 namespace assay::cli {
 namespace {
@@ -45,6 +48,7 @@ struct RunOptions {
   bool dry_run = false;
   double lease_seconds = 60;
   bool no_host_lock = false;
+  bool no_peak = false;
   std::string host_lock;
 };
 
@@ -167,13 +171,35 @@ void print_plan(const plan::Campaign& campaign, bool as_json) {
 }
 
 report::ReportData report_of(store::Store& store, const std::string& campaign) {
-  report::ReportData data;
-  for (auto& row : store.campaigns()) {
-    if (row.id == campaign) data.campaigns.push_back(std::move(row));
-  }
-  const store::Filter filter{campaign, "", true};
-  data.results = report::results_of(store.trials(filter), store.runs(filter));
-  return data;
+  auto campaigns = store.campaigns();
+  std::erase_if(campaigns, [&](const auto& row) { return row.id != campaign; });
+  return results_of_campaigns(store, std::move(campaigns));
+}
+
+/// One agent in this process, until nothing is left to do.
+measure::AgentEnd work(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
+                       const std::string& campaign, int stop_fd) {
+  measure::AgentOptions options;
+  options.campaign = campaign;
+  options.lease_seconds = o.lease_seconds;
+  options.host_lock = !o.no_host_lock;
+  options.host_lock_path = o.host_lock;
+  options.run_root = measure::default_run_root();
+  options.store_mark = hash_hex(std::filesystem::canonical(o.store).string()).substr(0, 8);
+  const auto launcher = measure::local_launcher(libexec_folder() / "assay-rank");
+  Progress progress(store, campaign, o.quiet);
+  return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
+}
+
+/// Measures once per store and platform what the hardware can do, so that results have a share of it.
+measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
+                               const plan::Campaign& campaign, int stop_fd) {
+  if (o.no_peak) return measure::AgentEnd::nothing_left;
+  const auto peak = missing_peak(store, campaign, catalog, platform::this_machine().id);
+  if (!peak) return measure::AgentEnd::nothing_left;
+  if (!o.quiet)
+    std::fprintf(stderr, "assay: measuring the best gemm here, once for this store (--no-peak leaves it out)\n");
+  return work(o, store, catalog, store.plan(*peak, false).campaign, stop_fd);
 }
 
 int run(const RunOptions& o, const CLI::App& command) {
@@ -187,19 +213,8 @@ int run(const RunOptions& o, const CLI::App& command) {
   const auto store = store::open_store(o.store, store::Access::create);
   const auto planned = store->plan(campaign, o.again);
 
-  measure::AgentOptions agent_options;
-  agent_options.campaign = planned.campaign;
-  agent_options.lease_seconds = o.lease_seconds;
-  agent_options.host_lock = !o.no_host_lock;
-  agent_options.host_lock_path = o.host_lock;
-  agent_options.run_root = measure::default_run_root();
-  agent_options.store_mark = hash_hex(std::filesystem::canonical(o.store).string()).substr(0, 8);
-  const auto launcher = measure::local_launcher(libexec_folder() / "assay-rank");
-  auto end = measure::AgentEnd::nothing_left;
-  {
-    Progress progress(*store, planned.campaign, o.quiet);
-    end = measure::Agent(*store, catalog, *launcher, progress, agent_options).work(stop.get());
-  }
+  auto end = work(o, *store, catalog, planned.campaign, stop.get());
+  if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());
   const auto data = report_of(*store, planned.campaign);
   print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_width()));
   const auto& progress = data.campaigns.at(0).progress;
@@ -266,6 +281,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
       ->check(CLI::Range(1.0, 86400.0));
   command->add_flag("--no-host-lock", o->no_host_lock,
                     "Do not wait for other runs on this host (they disturb each other)");
+  command->add_flag("--no-peak", o->no_peak, "Do not measure the best gemm here, of which results are a share");
   command->add_option("--host-lock", o->host_lock, "Lock file in place of the host's common one");
   command->footer(
       "Any program: assay run --batch 1,2 -- ./program --size {batch}\n"

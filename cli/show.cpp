@@ -5,6 +5,8 @@
 #include "assay/store/store.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/results.hpp"
+#include "cli/show_network.hpp"
 
 namespace assay::cli {
 namespace {
@@ -15,6 +17,7 @@ struct ShowOptions {
   std::string trial;
   bool all = false;
   bool json = false;
+  NetworkFlags network;
 };
 
 /// The one that was named, all, or the newest.
@@ -35,36 +38,32 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   if (o.json) {
     report::ReportData data;
     data.results = report::results_of(trials, rows);
+    add_shares(store, data.results);
     return print(report::json_report(data).dump(2) + "\n");
   }
   print(report::trial_report(trials[0], rows, terminal_width()));
 }
 
 void show(const ShowOptions& o) {
+  if (o.network.all || !o.network.name.empty()) return show_network(o.network, o.json);
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
-  const auto campaigns = choose_campaigns(store->campaigns(), o);
-  report::ReportData data;
-  data.campaigns = campaigns;
-  for (const auto& campaign : campaigns) {
-    const store::Filter filter{campaign.id, "", true};
-    auto results = report::results_of(store->trials(filter), store->runs(filter));
-    std::move(results.begin(), results.end(), std::back_inserter(data.results));
-  }
+  const auto data = results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
   print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_width()));
 }
 
 }  // namespace
 
 void add_show(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("show", "Show what a store holds: a campaign's results, or every run of one trial");
+  auto* command = app.add_subcommand(
+      "show", "Show what a store holds: a campaign's results, or every run of one trial; or a network");
   const auto o = std::make_shared<ShowOptions>();
   add_store_option(*command, o->store);
   command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
   command->add_flag("--all", o->all, "Every campaign");
   command->add_flag("--json", o->json, "Print as JSON");
+  add_network_flags(*command, o->network);
   command->callback([o, &exit_code] {
     show(*o);
     exit_code = 0;

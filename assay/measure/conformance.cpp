@@ -148,7 +148,11 @@ class Conformance {
     return session;
   }
 
-  static json request(const Trial& trial) { return prepare_request(trial, 1, 0, 0); }
+  json request(const Trial& trial) const {
+    auto source = plan::NetworkSources().find(worker_, trial.workload);
+    Part part{trial, 1, {}, {}, std::move(source.graph), std::move(source.file)};
+    return prepare_request(part, 0, 0);
+  }
 
   static void leave(Session& session) {
     expect(session.exit(kExitSeconds), "still there {} s after it was asked to end", kExitSeconds);

@@ -189,8 +189,10 @@ Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const 
       fail(ErrorKind::failure, "worker {} {} is not installed here; `assay worker list` shows what is",
            run.trial.worker.name, run.trial.worker.release);
     }
+    auto source = plan::planned_source(*worker, run.trial.workload);
     order.parts.push_back({run.trial, plan::run_seed(lease.seed, run.trial_id, run.index), plan::worker_argv(*worker),
-                           worker_environment(run.trial.settings, mark)});
+                           worker_environment(run.trial.settings, mark), std::move(source.graph),
+                           std::move(source.file)});
     const std::int64_t instances = run.trial.settings.instances.value_or(1);
     for (std::int64_t i = 0; i < processes_of(run.trial); ++i) {
       Process process;

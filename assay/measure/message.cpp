@@ -72,14 +72,16 @@ void add_layers(const json& message, Measured& measured) {
 
 }  // namespace
 
-json prepare_request(const Trial& trial, std::int64_t seed, std::int64_t rank, std::int64_t instance) {
+json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance) {
+  const Trial& trial = part.trial;
   return {{"type", "prepare"},
           {"protocol", kProtocolVersion},
           {"workload", to_json(trial.workload)},
-          {"graph", nullptr},
+          {"graph", part.graph},
+          {"file", to_json(part.file)},
           {"settings", to_json(trial.settings)},
           {"placement", to_json(trial.placement)},
-          {"seed", seed},
+          {"seed", part.seed},
           {"rank", rank},
           {"ranks", trial.placement.ranks},
           {"instance", instance},

@@ -9,6 +9,7 @@
 
 #include "assay/core/json.hpp"
 #include "assay/core/record.hpp"
+#include "assay/measure/order.hpp"
 
 namespace assay::measure {
 
@@ -36,8 +37,8 @@ struct Reported {
   std::string message;
 };
 
-/// The command `prepare` for one process of a trial.
-json prepare_request(const Trial& trial, std::int64_t seed, std::int64_t rank, std::int64_t instance);
+/// The command `prepare` for one process of a run.
+json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance);
 
 // All throw Error{bad_input} that names the rule a worker broke.
 

@@ -8,6 +8,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
+#include "assay/plan/network_source.hpp"
 
 namespace assay::measure {
 
@@ -35,6 +36,8 @@ struct Part {
   std::int64_t seed = 0;
   std::vector<std::string> argv;                   ///< of the worker
   std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
+  json graph;                                      ///< of the network, as it travels to the worker; null where none
+  std::optional<plan::NetworkFile> file;           ///< the user's own network
 };
 
 template <typename V>
@@ -43,6 +46,8 @@ void describe(V& v, Part& p) {
   v("seed", p.seed);
   required(v, "argv", p.argv);
   v("environment", p.environment);
+  v("graph", p.graph);
+  v("file", p.file);
 }
 
 /// What a run directory holds as run.json: everything assay-rank needs to know.

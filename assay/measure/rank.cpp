@@ -87,13 +87,26 @@ class Rank {
     session_.emplace(part_.argv, environment_, [this] { tick(); });
     probe_.emplace();  // touches its memory while the worker's program is being loaded
     stage_ = "prepare";
-    const json request = prepare_request(part_.trial, part_.seed, process_.rank, process_.instance);
+    const json request = prepare_request(part_, process_.rank, process_.instance);
     auto prepared = session_->prepare(request, measure_.prepare_limit_seconds);
     result_.prepare_ns = monotonic_ns() - begin;
     result_.versions = std::move(prepared.versions);
     result_.parameters_built = prepared.parameters;
     result_.effective = std::move(prepared.effective);
+    check_network();
     stage_ = "measure";
+  }
+
+  /// The same workload is the same network everywhere.
+  void check_network() const {
+    if (part_.graph.is_null()) return;
+    const auto wanted = part_.graph.value("parameters", std::int64_t{0});
+    if (result_.parameters_built == wanted) return;
+    worker_failed(
+        OutcomeKind::bad_output,
+        fmt::format("it built {} parameters where {} has {}",
+                    result_.parameters_built ? std::to_string(*result_.parameters_built) : "an unknown number of",
+                    part_.trial.workload.network, wanted));
   }
 
   void measure_alone() {

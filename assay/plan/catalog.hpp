@@ -19,9 +19,11 @@ struct WorkerInfo {
   std::string release;
   std::int64_t protocol = 1;
   std::string description;
-  std::vector<std::string> argv;      ///< "{folder}" stands for the worker's folder
-  std::vector<std::string> networks;  ///< "*" is every network
-  std::vector<std::string> modes;     ///< here and in the next two, "*" or an empty list is every one
+  std::vector<std::string> argv;       ///< "{folder}" stands for the worker's folder
+  std::vector<std::string> networks;   ///< it knows by name; "*" is every one
+  std::vector<std::string> operators;  ///< of graphs: it builds every network of Assay's that needs no others
+  std::vector<std::string> files;      ///< kinds of files that hold a user's network: "py" takes "file.py:function"
+  std::vector<std::string> modes;      ///< here and in the next two, "*" or an empty list is every one
   std::vector<std::string> precisions;
   std::vector<std::string> devices;
   std::vector<std::string> details;          ///< of step, phases, layers
@@ -39,6 +41,8 @@ void describe(V& v, WorkerInfo& w) {
   v("description", w.description);
   required(v, "argv", w.argv);
   required(v, "networks", w.networks);
+  v("operators", w.operators);
+  v("files", w.files);
   v("modes", w.modes);
   v("precisions", w.precisions);
   v("devices", w.devices);

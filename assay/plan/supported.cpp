@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/network/network.hpp"
 #include "assay/plan/catalog.hpp"
 
 namespace assay::plan {
@@ -16,6 +17,22 @@ bool holds(const List& list, std::string_view word) {
 
 std::string listed(const std::vector<std::string>& words) {
   return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> names_of_networks(const WorkerInfo& worker) {
+  auto names = worker.networks;
+  if (!worker.operators.empty()) {
+    for (const auto& about : network::all_networks()) names.push_back(about.name);
+  }
+  for (const auto& kind : worker.files) names.push_back("FILE." + kind + ":FUNCTION");
+  return names;
+}
+
+void check_network(const WorkerInfo& worker, const Workload& workload) {
+  // Where it has a graph or a file, planning found that this worker builds it.
+  if (workload.graph || holds(worker.networks, workload.network) || holds(worker.networks, "*")) return;
+  fail(ErrorKind::usage, "network: the worker {} {} has no {}. It has: {}.", worker.name, worker.release,
+       shown(workload.network), listed(names_of_networks(worker)));
 }
 
 void check_listed(const WorkerInfo& worker, const char* field, const std::string& value,
@@ -62,7 +79,7 @@ void check_command(const WorkerInfo& worker, const Workload& workload) {
 
 void check_supported(const WorkerInfo& worker, const Trial& trial) {
   check_command(worker, trial.workload);
-  check_listed(worker, "network", trial.workload.network, worker.networks);
+  check_network(worker, trial.workload);
   check_if_said(worker, "mode", name_of(trial.workload.mode), worker.modes);
   check_if_said(worker, "precision", trial.workload.precision, worker.precisions);
   check_if_said(worker, "placement.device", trial.placement.device, worker.devices);

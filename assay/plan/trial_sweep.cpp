@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "assay/plan/located.hpp"
+#include "assay/plan/network_source.hpp"
 #include "assay/plan/text.hpp"
 
 namespace assay::plan {
@@ -132,10 +133,11 @@ Trial combine(const Resolved& resolved, std::int64_t index) {
   return trial;
 }
 
-void check_trial(const Trial& trial, const Catalog& catalog) {
+void finish_trial(Trial& trial, const Catalog& catalog, NetworkSources& sources) {
   check(trial);
   const WorkerInfo* worker = catalog.find(trial.worker);
   ASSAY_CHECK(worker != nullptr);
+  bind_network(sources, *worker, trial.workload);
   check_supported(*worker, trial);
 }
 
@@ -156,10 +158,11 @@ std::vector<Trial> expand(const std::vector<TrialSweep>& sweeps, std::int64_t ru
   }
   std::vector<Trial> trials;
   std::unordered_set<std::string> seen;
+  NetworkSources sources;
   for (const auto& part : resolved) {
     for (std::int64_t i = 0; i < part.trials; ++i) {
       Trial trial = combine(part, i);
-      located(part.sweep->place, [&] { check_trial(trial, catalog); });
+      located(part.sweep->place, [&] { finish_trial(trial, catalog, sources); });
       // Within one sweep all combinations differ, because the values of each axis do.
       if (sweeps.size() == 1 || seen.insert(trial_id(trial)).second) trials.push_back(std::move(trial));
     }

@@ -35,6 +35,10 @@ struct Result {
   std::optional<double> p90_ns;                    ///< median of the processes' own
   std::optional<double> p99_ns;
   std::optional<double> samples_per_second;
+  std::optional<double> flops_per_second;   ///< achieved; null where the workload does not tell its FLOPs
+  std::optional<double> share_of_peak;      ///< of the best gemm on this platform at this precision; see peak.hpp
+  std::optional<std::string> peak_trial;    ///< that gemm
+  std::optional<std::string> share_reason;  ///< why there is no share
 };
 
 /// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result.

@@ -119,6 +119,7 @@ struct Filter {
   std::string campaign{};  ///< id
   std::string trial{};     ///< id, or the first digits of one
   bool counted_only = true;
+  std::string network{};  ///< by its name
 };
 
 struct Artifact {

@@ -83,6 +83,22 @@ TEST_P(StoreSuite, RunsAreOrderedByTrialAsPlannedThenIndexThenAttempt) {
   }
 }
 
+TEST_P(StoreSuite, FiltersChooseByNetwork) {
+  auto campaign = campaign_of(3, 1);
+  campaign.trials[1].workload.network = "gemm";
+  const auto id = store_->plan(campaign, false).campaign;
+  while (const auto lease = store_->lease(request_of(id))) {
+    ASSERT_EQ(store_->complete(*lease, finished_of(*lease)), Completion::accepted);
+  }
+  const auto gemm = trial_id(campaign.trials[1]);
+  ASSERT_EQ(store_->trials({.network = "gemm"}).size(), 1u);
+  EXPECT_EQ(store_->trials({.network = "gemm"})[0].id, gemm);
+  ASSERT_EQ(store_->runs({.network = "gemm"}).size(), 1u);
+  EXPECT_EQ(store_->runs({.network = "gemm"})[0].trial, gemm);
+  EXPECT_EQ(store_->runs({.campaign = id, .trial = gemm.substr(0, 6), .network = "gemm"}).size(), 1u);
+  EXPECT_TRUE(store_->runs({.network = "gem"}).empty());
+}
+
 TEST_P(StoreSuite, FiltersChooseByCampaignAndTrial) {
   auto campaign = campaign_of(4, 2);
   auto other = campaign;

@@ -11,11 +11,12 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {
     "trial": ["workload", "settings", "trial"],
     "record": ["record"],
+    "graph": ["../network/graph"],
 }
 NOT_IN_A_FILE = {"Measure"}  # part of a campaign, not of a trial
 DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)
 FIELD = re.compile(r'(?:(required)\(v, |v\()"(\w+)", (\w+)\.(\w+)\);')
-ENUM_NAMES = re.compile(r"struct EnumNames<(\w+)> \{.*?names\{(.*?)\};", re.DOTALL)
+ENUM_NAMES = re.compile(r"struct (?:assay::)?EnumNames<(?:\w+::)*(\w+)> \{.*?names\{(.*?)\};", re.DOTALL)
 STRUCT = re.compile(r"\nstruct (\w+) \{\n(.*?)\n\};", re.DOTALL)
 MEMBER = re.compile(r"(?m)^  (?:[\w:]+(?:<.*>)?)\s+(\w+)(?: = [^;]*)?;")
 

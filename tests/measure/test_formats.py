@@ -19,7 +19,7 @@ def load(place, name):
 @pytest.fixture
 def validate(place):
     """Validates a document against a published schema, its references resolved among the published ones."""
-    names = ["result", "record", "trial", "worker"]
+    names = ["result", "record", "trial", "worker", "graph"]
     resources = [(f"{name}.schema.json", referencing.Resource.from_contents(load(place, name))) for name in names]
     registry = referencing.Registry().with_resources(resources)
 
@@ -152,3 +152,11 @@ def test_the_trial_id_is_the_hash_of_the_exported_trial(measured):
     for entry in measured.assay("export", "--format", "json").json()["trials"]:
         canonical = json.dumps(without_nulls(entry["trial"]), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         assert hashlib.sha256(canonical.encode()).hexdigest()[:32] == entry["trial_id"]
+
+
+@pytest.mark.parametrize("network", ["resnet50", "googlenet", "bert_base", "gpt2"])
+def test_a_network_keeps_its_schema(place, validate, network):
+    shown = place.assay("show", "--network", network, "--json").json()
+    validate("network", shown)
+    validate("graph", shown["graph"])
+    assert sum(layer["parameters"] for layer in shown["layers"]) == shown["parameters"] == shown["graph"]["parameters"]

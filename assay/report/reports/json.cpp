@@ -45,7 +45,11 @@ json result_json(const Result& r) {
           {"interval_reason", to_json(r.interval_reason)},
           {"p90_ns", to_json(r.p90_ns)},
           {"p99_ns", to_json(r.p99_ns)},
-          {"samples_per_second", to_json(r.samples_per_second)}};
+          {"samples_per_second", to_json(r.samples_per_second)},
+          {"flops_per_second", to_json(r.flops_per_second)},
+          {"share_of_peak", to_json(r.share_of_peak)},
+          {"peak_trial", to_json(r.peak_trial)},
+          {"share_reason", to_json(r.share_reason)}};
 }
 
 }  // namespace

@@ -40,9 +40,12 @@ class Selection {
       case 2:
         out.bind(values_[0], values_[1]);
         break;
-      default:
-        ASSAY_CHECK(values_.size() == 3);
+      case 3:
         out.bind(values_[0], values_[1], values_[2]);
+        break;
+      default:
+        ASSAY_CHECK(values_.size() == 4);
+        out.bind(values_[0], values_[1], values_[2], values_[3]);
     }
     return out;
   }
@@ -70,6 +73,7 @@ Statement select_records(Database& database, const char* columns, const Filter& 
                              "CROSS JOIN record ON record.run = run.key"));
   if (!filter.campaign.empty()) selection.where("campaign.id = ", filter.campaign);
   selection.where_trial(filter.trial);
+  if (!filter.network.empty()) selection.where("trial.network = ", filter.network);
   if (filter.counted_only) selection.where("record.counted = 1");
   return selection.statement(database,
                              filter.campaign.empty() ? " ORDER BY trial.key, run.campaign, run.idx, record.attempt"
@@ -182,6 +186,7 @@ std::vector<TrialRow> SqliteStore::trials(const Filter& filter) {
                             "campaign_trial.campaign = campaign.key JOIN trial ON trial.key = campaign_trial.trial");
   if (!filter.campaign.empty()) selection.where("campaign.id = ", filter.campaign);
   selection.where_trial(filter.trial);
+  if (!filter.network.empty()) selection.where("trial.network = ", filter.network);
   auto row = selection.statement(database_,
                                  filter.campaign.empty() ? " ORDER BY trial.key" : " ORDER BY campaign_trial.position",
                                  "listing trials");

@@ -68,6 +68,7 @@ CREATE TABLE run (
   lease_end_ms INTEGER             -- since 1970, on the clock of this store
 );
 CREATE UNIQUE INDEX run_by_trial ON run(trial, campaign, idx);
+CREATE INDEX trial_by_network ON trial(network);
 CREATE INDEX run_ready ON run(campaign, idx, ord) WHERE state = 0;
 CREATE INDEX run_leased ON run(campaign, owner_boot_id, owner_pid) WHERE state = 1;
 CREATE INDEX run_by_pair ON run(pair) WHERE pair IS NOT NULL;

@@ -1,0 +1,92 @@
+#include "assay/plan/network_source.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "assay/core/hash.hpp"
+#include "assay/network/network.hpp"
+
+namespace assay::plan {
+namespace {
+
+constexpr std::uintmax_t kMostFileBytes = 16u << 20;
+
+NetworkSource graph_source(const WorkerInfo& worker, const Workload& workload) {
+  const auto graph = network::build(workload.network, workload.options);
+  for (const auto& node : graph.nodes) {
+    if (std::find(worker.operators.begin(), worker.operators.end(), name_of(node.op)) != worker.operators.end())
+      continue;
+    fail(ErrorKind::usage, "network: the worker {} {} cannot build {}: it has no operator '{}'.", worker.name,
+         worker.release, workload.network, name_of(node.op));
+  }
+  return {network::to_wire(graph), {}, network::graph_hash(graph)};
+}
+
+/// Where "file.py:function" is split, where its kind is one of the worker's.
+std::optional<std::size_t> split_at(const WorkerInfo& worker, const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos) return {};
+  for (const auto& kind : worker.files) {
+    if (text.substr(0, colon).ends_with("." + kind)) return colon;
+  }
+  return {};
+}
+
+NetworkSource file_source(const std::string& text, std::size_t colon) {
+  const auto path = std::filesystem::absolute(text.substr(0, colon)).lexically_normal();
+  const auto function = text.substr(colon + 1);
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  if (error || !file) {
+    fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file and a function in it, file:function.",
+         shown(path.string()));
+  }
+  if (size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path.string()));
+  if (function.empty()) fail(ErrorKind::usage, "network: {} names no function behind the colon.", shown(text));
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto hash = hash_hex(bytes);
+  return {nullptr, NetworkFile{path.string(), function, hash}, hash};
+}
+
+NetworkSource find_source(const WorkerInfo& worker, const Workload& workload) {
+  // A worker that lists a name means a network of its own by it.
+  const auto& own = worker.networks;
+  if (std::find(own.begin(), own.end(), workload.network) != own.end()) return {};
+  if (!worker.operators.empty() && network::is_network(workload.network)) return graph_source(worker, workload);
+  if (const auto colon = split_at(worker, workload.network)) return file_source(workload.network, *colon);
+  return {};
+}
+
+}  // namespace
+
+const NetworkSource& NetworkSources::find(const WorkerInfo& worker, const Workload& workload) {
+  std::string key = worker.name + '\n' + worker.release + '\n' + workload.network;
+  for (const auto& [name, value] : workload.options) key += '\n' + name + '=' + mapping::scalar_to_json(value).dump();
+  const auto it = known_.find(key);
+  return it != known_.end() ? it->second : known_.emplace(key, find_source(worker, workload)).first->second;
+}
+
+void bind_network(NetworkSources& sources, const WorkerInfo& worker, Workload& workload) {
+  const auto& source = sources.find(worker, workload);
+  if (!source.hash.empty()) workload.graph = source.hash;
+}
+
+NetworkSource planned_source(const WorkerInfo& worker, const Workload& workload) {
+  auto source = find_source(worker, workload);
+  if (source.hash == workload.graph.value_or("")) return source;
+  if (source.file) {
+    fail(ErrorKind::failure, "{} has changed since this campaign was planned. Give the command again: it plans anew.",
+         shown(source.file->path));
+  }
+  fail(
+      ErrorKind::failure,
+      "{} is another network in this release of Assay than the one this campaign was planned with (graph {} instead of "
+      "{}). Use --again, or the earlier release.",
+      workload.network, source.hash, workload.graph.value_or("none"));
+}
+
+}  // namespace assay::plan

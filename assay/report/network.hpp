@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/network/cost.hpp"
+#include "assay/network/network.hpp"
+
+namespace assay::report {
+
+/// How big the tensors are that a network is shown with.
+struct NetworkSize {
+  std::int64_t batch = 1;
+  std::string precision = "fp32";
+};
+
+/// Layers and totals of a network, for a person.
+std::string network_report(const network::Graph& graph, const NetworkSize& size, std::size_t width);
+
+/// The same as a document, docs/formats/network.schema.json. Its `graph` is what a worker is given.
+json network_json(const network::Graph& graph, const NetworkSize& size);
+
+/// Every network in a line.
+std::string networks_report(std::size_t width);
+json networks_json();
+
+}  // namespace assay::report

@@ -1,0 +1,50 @@
+#include "cli/show_network.hpp"
+
+#include "assay/plan/axis.hpp"
+#include "assay/report/network.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+network::Options read_options(const std::vector<std::string>& texts) {
+  network::Options options;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      fail(ErrorKind::usage, "--option: {} has no NAME=VALUE form.", shown(text));
+    }
+    const std::vector<plan::Written> written{{text.substr(equals + 1), false, ""}};
+    const auto values = plan::axis_values(plan::axis_name("options." + text.substr(0, equals)), written);
+    if (values.size() != 1 || !values[0].value) {
+      fail(ErrorKind::usage, "--option: {} has not one value; one network is shown at a time.", shown(text));
+    }
+    options[text.substr(0, equals)] = *values[0].value;
+  }
+  return options;
+}
+
+}  // namespace
+
+void add_network_flags(CLI::App& command, NetworkFlags& flags) {
+  const char* group = "Networks";
+  command.add_option("--network", flags.name, "Layers, parameters and FLOPs of a network; no store is read")
+      ->group(group);
+  command.add_flag("--networks", flags.all, "Every network in a line")->group(group);
+  command.add_option("--option", flags.options, "Option of the network, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--batch", flags.batch, "Samples per step")->check(CLI::Range(1, 1 << 24))->group(group);
+  command.add_option("--precision", flags.precision, "Precision that sizes are given for")->group(group);
+}
+
+void show_network(const NetworkFlags& flags, bool as_json) {
+  if (flags.all)
+    return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
+  const auto graph = network::build(flags.name, read_options(flags.options));
+  const report::NetworkSize size{flags.batch, flags.precision};
+  print(as_json ? report::network_json(graph, size).dump(2) + "\n"
+                : report::network_report(graph, size, terminal_width()));
+}
+
+}  // namespace assay::cli

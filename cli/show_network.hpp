@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+/// What `assay show --network` is asked.
+struct NetworkFlags {
+  std::string name;
+  bool all = false;
+  std::vector<std::string> options;
+  std::int64_t batch = 1;
+  std::string precision = "fp32";
+};
+
+void add_network_flags(CLI::App& command, NetworkFlags& flags);
+
+/// Prints one network, or all; no store is opened.
+void show_network(const NetworkFlags& flags, bool as_json);
+
+}  // namespace assay::cli
