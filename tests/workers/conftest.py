@@ -17,6 +17,7 @@ FOLDERS = {
     "fake": BUILD / "workers" / "fake",
     "command": BUILD / "workers" / "command",
     "toy_python": ROOT / "tests" / "workers" / "toy_python",
+    "pytorch": ROOT / "workers" / "pytorch",
 }
 LIMIT_SECONDS = 20
 MOST_LINE_BYTES = 4 << 20
@@ -57,15 +58,30 @@ def shortened(value):
     return [shortened(item) for item in value] if isinstance(value, list) else value
 
 
+def interpreter(name):
+    """The Python of a worker's own environment, from ASSAY_<NAME>_PYTHON."""
+    variable = "ASSAY_%s_PYTHON" % name.upper()
+    if not os.environ.get(variable):
+        pytest.skip("%s is not set: it names the Python with workers/%s/requirements.txt" % (variable, name))
+    return pathlib.Path(os.environ[variable])
+
+
+def argv_of(name):
+    argv = [part.replace("{folder}", str(FOLDERS[name])) for part in info(name)["argv"]]
+    if "{environment}" in argv[0]:
+        argv = [part.replace("{environment}", str(interpreter(name).parent.parent)) for part in argv]
+    return argv
+
+
 class Worker:
     """One worker process. Everything it says is checked against the schema unless told otherwise."""
 
-    def __init__(self, name, checked=True, cwd=None):
-        argv = [part.replace("{folder}", str(FOLDERS[name])) for part in info(name)["argv"]]
+    def __init__(self, name, checked=True, cwd=None, env=None):
         self.name = name
         self.checked = checked
         self.process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, cwd=cwd,
+            argv_of(name), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, cwd=cwd,
+            env={**os.environ, **(env or {})},
             stderr=subprocess.PIPE if checked else subprocess.DEVNULL,
         )  # fmt: skip
         self.pending = b""
@@ -102,8 +118,8 @@ class Worker:
         return message
 
     def prepare(self, mode="infer", batch=8, options=None, settings=None, network="toy", command=None,
-                seconds=LIMIT_SECONDS, **others):  # fmt: skip
-        precision = "fp64" if self.name == "toy_python" else "fp32"
+                precision=None, seconds=LIMIT_SECONDS, **others):  # fmt: skip
+        precision = precision or ("fp64" if self.name == "toy_python" else "fp32")
         workload = {"network": network, "graph": None, "mode": mode, "batch": batch, "precision": precision}
         workload.update({"options": options or {}, "data": "memory", "command": command})
         message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": None, "settings": settings or {}}

@@ -61,6 +61,7 @@ class Prepare:
     def __init__(self, message):
         self.workload = message["workload"]
         self.graph = message.get("graph")
+        self.file = message.get("file")  # path, function and sha256 of a user's file, or None
         self.settings = message.get("settings") or {}
         self.placement = message.get("placement") or {}
         self.seed = message.get("seed", 0)
@@ -89,12 +90,13 @@ class Prepare:
 class Prepared:
     """What stands ready: the message `prepared`, and what the loop must know of the framework."""
 
-    def __init__(self, versions, parameters=None, effective=None, phases=(), nodes=()):
+    def __init__(self, versions, parameters=None, effective=None, phases=(), nodes=(), refusals=None):
         self.versions = versions
         self.parameters = parameters
         self.effective = effective or {}  # settings read back from the framework
         self.phases = tuple(phases)  # into which step_with_phases() splits a step; empty: it cannot
         self.nodes = tuple(nodes)  # which step_with_layers() times; empty: it cannot
+        self.refusals = refusals or {}  # detail to the reason why a step cannot be split so
 
 
 class Framework:
@@ -194,7 +196,8 @@ class _Session:
             raise ValueError("measure: seconds %r or max_samples %r is out of range" % (seconds, max_samples))
         names = {"step": ("",), "phases": self._prepared.phases, "layers": self._prepared.nodes}[detail]
         if not names:
-            raise Refused("detail %s: the step cannot be split here." % detail)
+            reason = self._prepared.refusals.get(detail, "the step cannot be split here.")
+            raise Refused("detail %s: %s" % (detail, reason))
         if detail == "layers":
             max_samples = min(max_samples, MOST_LAYER_SAMPLES)
         ns, parts, begin_ns, end_ns = self._take_steps(detail, round(seconds * 1e9), max_samples)

@@ -1,0 +1,172 @@
+"""The operators of a graph: each as torch's own layer or function.
+
+An entry takes a node and the layers built so far, and returns a module, or a function with its keyword arguments. Both
+are called with the node's inputs. Tensors have the batch in front: dimension 0 of a graph's shape is dimension 1 here.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.nn.utils import skip_init  # weights are drawn later, from the seed
+
+# These do not keep their output for the backward pass, so that an activation behind them may overwrite it.
+KEEP_NO_OUTPUT = {"convolution", "linear", "batch_norm", "add"}
+CAN_OVERWRITE = {"relu", "relu6"}
+
+
+class PositionEmbedding(nn.Module):
+    """The first rows of a table, the same for each sample, whatever the input holds."""
+
+    def __init__(self, rows, features, length):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(rows, features))
+        self.length = length
+
+    def forward(self, x):
+        return self.weight[: self.length].unsqueeze(0).expand(x.shape[0], -1, -1)
+
+
+class Attention(nn.Module):
+    """Scaled dot-product attention on [batch, positions, features], split into heads."""
+
+    def __init__(self, heads, causal, dropout):
+        super().__init__()
+        self.heads, self.causal, self.dropout = heads, causal, dropout
+
+    def forward(self, queries, keys, values):
+        parts = [x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (queries, keys, values)]
+        dropout = self.dropout if self.training else 0.0
+        out = functional.scaled_dot_product_attention(*parts, dropout_p=dropout, is_causal=self.causal)
+        return out.transpose(1, 2).flatten(-2)
+
+
+def concatenate(*tensors):
+    return torch.cat(tensors, 1)
+
+
+def global_average_pool(x):
+    return functional.adaptive_avg_pool2d(x, 1).flatten(1)
+
+
+def _convolution(node, _):
+    a = node["attributes"]
+    weight = node["parameters"][0]["shape"]  # [channels out, channels in of a group, height, width]
+    channels_in = weight[1] * a["groups"]
+    window = {"stride": a["stride"], "padding": a["padding"], "groups": a["groups"], "bias": a["bias"]}
+    return skip_init(nn.Conv2d, channels_in, a["channels"], a["kernel"], **window)
+
+
+def _linear(node, layers):
+    a = node["attributes"]
+    owner = a.get("shared")
+    if owner is not None:
+        weight = layers[owner].weight
+        layer = nn.Linear(weight.shape[1], a["features"], bias=a["bias"], device="meta")
+        layer.weight = weight
+        if a["bias"]:
+            layer.bias = nn.Parameter(torch.empty(a["features"]))
+        return layer
+    return skip_init(nn.Linear, node["parameters"][0]["shape"][1], a["features"], bias=a["bias"])
+
+
+def _batch_norm(node, _):
+    return nn.BatchNorm2d(node["shape"][0], eps=node["attributes"]["epsilon"], momentum=0.1)
+
+
+def _layer_norm(node, _):
+    return nn.LayerNorm(node["shape"][-1], eps=node["attributes"]["epsilon"])
+
+
+def _local_response_norm(node, _):
+    a = node["attributes"]
+    return nn.LocalResponseNorm(a["size"], alpha=a["alpha"], beta=a["beta"], k=a["k"])
+
+
+def _max_pool(node, _):
+    a = node["attributes"]
+    return nn.MaxPool2d(a["kernel"], a["stride"], a["padding"], ceil_mode=bool(a.get("ceil")))
+
+
+def _average_pool(node, _):
+    a = node["attributes"]
+    counted = bool(a.get("count_padding"))
+    return nn.AvgPool2d(a["kernel"], a["stride"], a["padding"], bool(a.get("ceil")), count_include_pad=counted)
+
+
+def _embedding(node, _):
+    return skip_init(nn.Embedding, node["attributes"]["rows"], node["attributes"]["features"])
+
+
+def _position_embedding(node, _):
+    return PositionEmbedding(node["attributes"]["rows"], node["attributes"]["features"], node["shape"][0])
+
+
+def _attention(node, _):
+    a = node["attributes"]
+    return Attention(a["heads"], bool(a.get("causal")), a.get("dropout") or 0.0)
+
+
+def _dropout(node, _):
+    return nn.Dropout(node["attributes"]["probability"])
+
+
+def _select(node, _):
+    return torch.select, {"dim": 1, "index": node["attributes"]["index"]}
+
+
+def _slice(node, _):
+    return torch.narrow, {"dim": -1, "start": node["attributes"]["begin"], "length": node["attributes"]["length"]}
+
+
+def _broadcast(function):
+    """A second input with fewer dimensions lines up with the last ones; the batch stays in front."""
+
+    def aligned(a, b):
+        return function(a, b.reshape(b.shape[0], *[1] * (a.dim() - b.dim()), *b.shape[1:]))
+
+    def entry(node, _):
+        first, second = node["input_shapes"]
+        return (function if len(first) == len(second) else aligned), {}
+
+    return entry
+
+
+def _plain(function, **arguments):
+    return lambda node, layers: (function, arguments)
+
+
+def _overwriting(function):
+    """An activation that writes over its input where network.py found that nothing else needs it."""
+    return lambda node, layers: (function, {"inplace": node["overwrites"]})
+
+
+TABLE = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "batch_norm": _batch_norm,
+    "layer_norm": _layer_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _overwriting(functional.relu),
+    "relu6": _overwriting(functional.relu6),
+    "gelu": _plain(functional.gelu),
+    "gelu_tanh": _plain(functional.gelu, approximate="tanh"),
+    "tanh": _plain(torch.tanh),
+    "sigmoid": _plain(torch.sigmoid),
+    "silu": _plain(functional.silu),
+    "hard_swish": _plain(functional.hardswish),
+    "hard_sigmoid": _plain(functional.hardsigmoid),
+    "softmax": _plain(functional.softmax, dim=-1),
+    "max_pool": _max_pool,
+    "average_pool": _average_pool,
+    "global_average_pool": _plain(global_average_pool),
+    "flatten": _plain(torch.flatten, start_dim=1),
+    "dropout": _dropout,
+    "concat": _plain(concatenate),
+    "add": _broadcast(torch.add),
+    "multiply": _broadcast(torch.mul),
+    "embedding": _embedding,
+    "position_embedding": _position_embedding,
+    "attention": _attention,
+    "select": _select,
+    "slice": _slice,
+}

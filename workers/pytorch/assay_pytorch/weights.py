@@ -1,0 +1,55 @@
+"""Weights from a seed, scaled so that values stay finite and of ordinary size through deep networks."""
+
+import math
+
+import torch
+from torch import nn
+
+# Without this, branches add up and resnet50's outputs grow to thousands, on which training is chaotic.
+RESIDUAL_SCALE = 0.2
+
+
+def draw(nodes, layers, seed):
+    """Fills every parameter and buffer of `layers`, node by node."""
+    generator = torch.Generator().manual_seed(seed)
+    damped = _ends_of_branches(nodes)
+    with torch.no_grad():
+        for node in nodes:
+            layer = layers.get(node["name"])
+            if layer is not None:
+                _draw_layer(node, layer, generator)
+            if node["name"] in damped:
+                layer.weight.mul_(RESIDUAL_SCALE)
+
+
+def _draw_layer(node, layer, generator):
+    def uniform(tensor, middle, half):
+        tensor.uniform_(middle - half, middle + half, generator=generator)
+
+    op = node["op"]
+    if op == "convolution":
+        uniform(layer.weight, 0, math.sqrt(6 / layer.weight[0].numel()))
+    elif op == "linear" and not node["attributes"].get("shared"):
+        uniform(layer.weight, 0, math.sqrt(3 / layer.weight.shape[1]))
+    elif op in ("embedding", "position_embedding"):
+        uniform(layer.weight, 0, 0.05)
+    elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm)):
+        uniform(layer.weight, 1, 0.1)
+    if getattr(layer, "bias", None) is not None:
+        uniform(layer.bias, 0, 0.05)
+    if isinstance(layer, nn.BatchNorm2d):
+        uniform(layer.running_mean, 0, 0.1)
+        uniform(layer.running_var, 1, 0.2)
+
+
+def _ends_of_branches(nodes):
+    """Names of the batch norms that end a residual branch: of those added, the one farther from the input."""
+    depth, operator_of, ends = {}, {}, set()
+    for node in nodes:
+        depth[node["name"]] = 1 + max(depth.get(name, 0) for name in node["inputs"])
+        operator_of[node["name"]] = node["op"]
+        if node["op"] == "add":
+            norms = [name for name in node["inputs"] if operator_of.get(name) == "batch_norm"]
+            if norms:
+                ends.add(max(norms, key=depth.get))
+    return ends

@@ -1,0 +1,87 @@
+"""What is measured, put together: a primitive, a network of Assay's, or a user's own."""
+
+import hashlib
+
+import assay_worker
+import torch
+
+from . import network, primitives, steps, user_file
+from .device import Device, layout_of
+
+
+class Work:
+    """Steps to time, the parameters they have, settings that took effect, and why a detail is not to be had."""
+
+    def __init__(self, steps, parameters, effective=None, refusals=None):
+        self.steps, self.parameters = steps, parameters
+        self.effective, self.refusals = effective or {}, refusals or {}
+
+
+def build(prepare):
+    device = Device(prepare)
+    generator = torch.Generator().manual_seed(data_seed(prepare))
+    if prepare.file is not None:
+        return _user_network(prepare, device)
+    if prepare.graph is not None:
+        return _graph_network(prepare, device, generator)
+    return _primitive(prepare, device, generator)
+
+
+def data_seed(prepare):
+    """Weights follow from the seed alone; what is computed on differs between processes."""
+    text = "%d %d %d" % (prepare.seed, prepare.rank, prepare.instance)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+def _primitive(prepare, device, generator):
+    name = prepare.workload["network"]
+    if name not in primitives.NETWORKS:
+        known = " and ".join(primitives.NETWORKS)
+        raise assay_worker.Refused("network '%s' came without a graph. Without one there is %s." % (name, known))
+    made = primitives.build(prepare, device.dtype, device.kind, generator, device.wait)
+    return Work(made, 0, refusals={"layers": "%s is a single operation." % name})
+
+
+def _graph_network(prepare, device, generator):
+    graph, batch = prepare.graph, prepare.workload["batch"]
+    built = network.build(graph, prepare.seed)
+    inputs = network.make_inputs(graph, batch, generator)
+    loss = network.make_loss(graph, batch, generator, device.kind) if prepare.trains else None
+    return _with_steps(prepare, device, built.module, inputs, loss, built)
+
+
+def _user_network(prepare, device):
+    built = user_file.load(prepare, prepare.seed, data_seed(prepare))
+    return _with_steps(prepare, device, built.module, built.inputs, built.loss or user_file.mean_square, None)
+
+
+def _with_steps(prepare, device, module, inputs, loss, built):
+    """`built` is the network whose nodes can be timed, or None."""
+    module, inputs = device.move_module(module), device.move_inputs(inputs)
+    layout = layout_of(inputs)
+    if layout is None and prepare.settings.get("layout") is not None:
+        raise assay_worker.Refused("layout '%s': no input is an image. Leave it unset." % prepare.settings["layout"])
+    effective = {} if layout is None else {"layout": layout}
+    refusals = {}
+    if built is None:
+        refusals["layers"] = "the nodes of a user's network are not known."
+    module.train(prepare.trains)
+    run, backend = module, prepare.settings.get("compile")
+    if backend is not None:
+        run, effective["compile"] = _compiled(module, backend, whole=built is not None), backend
+        built, refusals["layers"] = None, "a compiled step runs nodes together. Leave compile unset."
+    if prepare.trains:
+        made = steps.Training(run, inputs, loss, device.wait, built)
+    else:
+        made = steps.Inference(run, inputs, device.wait, built)
+    if backend is not None:
+        made.step()  # compiles: what stands ready is the compiled step
+    return Work(made, network.count_parameters(module), effective, refusals)
+
+
+def _compiled(module, backend, whole):
+    """`whole`: as one graph, or not at all."""
+    known = torch._dynamo.list_backends()
+    if backend not in known:
+        raise assay_worker.Refused("compile '%s' is unknown here. There is %s." % (backend, ", ".join(known)))
+    return torch.compile(module, backend=backend, fullgraph=whole)

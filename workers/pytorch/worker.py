@@ -1,0 +1,65 @@
+"""Assay's worker for PyTorch. README.md says what it measures, workers/PROTOCOL.md how it is spoken to."""
+
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_worker
+from assay_pytorch import settings
+
+
+class PyTorch(assay_worker.Framework):
+    def prepare(self, prepare):
+        _refuse_early(prepare)
+        settings.before_import(prepare)
+        import torch
+
+        settings.after_import(torch, prepare)
+        from assay_pytorch import work
+
+        built = _guarded(work.build, prepare)
+        self._steps = built.steps
+        return assay_worker.Prepared(
+            versions=settings.versions(torch),
+            parameters=built.parameters,
+            effective={**settings.read_back(torch), **built.effective},
+            phases=built.steps.phases,
+            nodes=built.steps.nodes,
+            refusals=built.refusals,
+        )
+
+    def step(self):
+        return _guarded(self._steps.step)
+
+    def step_with_phases(self):
+        return _guarded(self._steps.step_with_phases)
+
+    def step_with_layers(self):
+        return _guarded(self._steps.step_with_layers)
+
+
+def _refuse_early(prepare):
+    """What needs no torch to be refused."""
+    is_network = prepare.graph is not None or prepare.file is not None
+    prepare.refuse_settings_beyond(settings.NETWORK if is_network else settings.THREADS)
+    if prepare.ranks > 1:
+        raise assay_worker.Refused("%d ranks: this worker exchanges no gradients. Use instances." % prepare.ranks)
+    data = prepare.workload.get("data") or "memory"
+    if data != "memory":
+        raise assay_worker.Refused("data '%s': this worker has only memory." % data)
+
+
+def _guarded(function, *arguments):
+    """torch has an error of its own for want of memory."""
+    try:
+        return function(*arguments)
+    except RuntimeError as error:
+        from assay_pytorch.device import is_out_of_memory
+
+        if is_out_of_memory(error):
+            raise assay_worker.OutOfMemory(str(error)) from error
+        raise
+
+
+if __name__ == "__main__":
+    sys.exit(assay_worker.serve(PyTorch))
