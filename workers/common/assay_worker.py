@@ -61,7 +61,7 @@ class Prepare:
     def __init__(self, message):
         self.workload = message["workload"]
         self.graph = message.get("graph")
-        self.file = message.get("file")  # path, function and sha256 of a user's file, or None
+        self.file = message.get("file")  # path, function and hash of a user's file, or None
         self.settings = message.get("settings") or {}
         self.placement = message.get("placement") or {}
         self.seed = message.get("seed", 0)

@@ -14,6 +14,7 @@ EXPECTED = (
     "It must return a torch.nn.Module with a method example_input(batch), or (module, make_input), or "
     "(module, make_input, loss)."
 )
+HASH_DIGITS = 32  # of the SHA-256, as the core writes it
 
 
 class UserNetwork:
@@ -26,7 +27,7 @@ class UserNetwork:
 def load(prepare, seed, data_seed):
     """Imports the file and calls its function with the workload's options. What it draws follows from the seeds."""
     path, name = prepare.file["path"], prepare.file["function"]
-    _check_hash(path, prepare.file["sha256"])
+    _check_hash(path, prepare.file["hash"])
     function = getattr(_import(path), name, None)
     if not callable(function):
         raise assay_worker.Refused("%s has no function '%s'." % (path, name))
@@ -52,11 +53,11 @@ def mean_square(output):
 def _check_hash(path, wanted):
     try:
         with open(path, "rb") as file:
-            found = hashlib.sha256(file.read()).hexdigest()
+            found = hashlib.sha256(file.read()).hexdigest()[:HASH_DIGITS]
     except OSError as error:
         raise assay_worker.Refused("%s cannot be read: %s." % (path, error.strerror)) from None
     if found != wanted:
-        message = "%s has changed since the campaign was planned (its SHA-256 is %s, planned was %s). Plan it anew."
+        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
         raise assay_worker.Refused(message % (path, found, wanted))
 
 
