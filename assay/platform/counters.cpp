@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "assay/core/clock.hpp"
+#include "assay/platform/cgroup.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::platform {
@@ -18,36 +19,10 @@ std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before
   return *after - *before;
 }
 
-/// Directory of this process's cgroup for a v1 controller, or of the unified tree; empty where there is none.
-std::string cgroup_directory(const std::string& controller) {
-  const auto text = read_small_file("/proc/self/cgroup");
-  if (!text) return "";
-  for (std::size_t at = 0; at < text->size();) {
-    const auto end = std::min(text->find('\n', at), text->size());
-    const std::string line = text->substr(at, end - at);
-    at = end + 1;
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string path = line.substr(second + 1);
-    if (controller.empty() ? names == ",," : names.find("," + controller + ",") != std::string::npos) {
-      return "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + controller) + path;
-    }
-  }
-  return "";
-}
-
 std::optional<std::int64_t> read_throttled() {
-  static const std::string v1 = cgroup_directory("cpu");
-  static const std::string v2 = cgroup_directory("");
-  if (const auto stat = read_small_file(v1 + "/cpu.stat"); !v1.empty() && stat) {
-    if (const auto ns = integer_after(*stat, "throttled_time ")) return ns;
-  }
-  if (const auto stat = read_small_file(v2 + "/cpu.stat"); !v2.empty() && stat) {
-    if (const auto us = integer_after(*stat, "throttled_usec ")) return *us * 1000;
-  }
-  return std::nullopt;
+  static const auto directories = cgroup_directories("cpu");
+  const auto throttling = read_throttling(directories);
+  return throttling ? std::optional(throttling->throttled_ns) : std::nullopt;
 }
 
 std::optional<std::int64_t> read_swap_pages() {
