@@ -41,7 +41,7 @@ bool Agent::stop_asked(int stop_fd, std::int64_t wait_ns) const {
 AgentEnd Agent::work(int stop_fd) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed assay-rank leaves behind comes to us, and we end it
   const auto machine = platform::this_machine();
-  store_.put_platform(machine.id, machine.description);
+  store_.put_platform(machine.id, platform::description_of(machine));
   const store::LeaseRequest request{options_.campaign, this_owner(), options_.lease_seconds, owner_is_dead};
   HostLock lock(options_.host_lock_path);
   while (true) {

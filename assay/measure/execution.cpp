@@ -17,6 +17,7 @@
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/machine.hpp"
 #include "assay/platform/process.hpp"
+#include "assay/platform/state.hpp"
 
 namespace assay::measure {
 namespace {
@@ -221,7 +222,7 @@ Outcome outcome_of(const std::vector<RankResult>& ranks) {
 AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd) {
   context.observer.started(lease);
   const std::string started_utc = utc_now();
-  const json state = platform::machine_state();
+  const json state = to_json(platform::read_state(platform::allowed_cpus()));
   const std::int64_t begin = monotonic_ns();
   const std::string mark = fmt::format("{}-{}-{}", context.options.store_mark, lease.campaign, lease.runs.front().run);
   end_leftovers(lease, mark, context.options.run_root);

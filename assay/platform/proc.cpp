@@ -8,14 +8,13 @@
 
 namespace assay::platform {
 
-std::optional<std::string> read_small_file(const std::string& path) {
-  constexpr std::size_t kMost = 1 << 20;
+std::optional<std::string> read_small_file(const std::string& path, std::size_t most) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
   std::string text;
   std::array<char, 8192> buffer;
   ssize_t got = 0;
-  while (text.size() < kMost && (got = read(fd, buffer.data(), buffer.size())) > 0) {
+  while (text.size() < most && (got = read(fd, buffer.data(), buffer.size())) > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   close(fd);

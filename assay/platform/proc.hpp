@@ -6,8 +6,9 @@
 
 namespace assay::platform {
 
-/// The text of a small file of /proc or /sys; null where it cannot be read. At most 1 MiB.
-std::optional<std::string> read_small_file(const std::string& path);
+/// The text of a small file of /proc or /sys; null where it cannot be read. What is beyond `most`
+/// bytes is left out.
+std::optional<std::string> read_small_file(const std::string& path, std::size_t most = 1U << 20);
 
 /// The same without the white space around it.
 std::optional<std::string> read_word(const std::string& path);
