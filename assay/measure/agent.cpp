@@ -53,7 +53,7 @@ AgentEnd Agent::work(int stop_fd) {
     if (options_.host_lock && !lock.take(patient)) return AgentEnd::stopped;
     const auto lease = store_.lease(request);
     if (lease) {
-      const ExecutionContext context{catalog_, launcher_, observer_, options_, machine.id, lock.descriptor()};
+      const ExecutionContext context{catalog_, launcher_, observer_, options_, machine, lock.descriptor()};
       if (execute(*lease, context, store_, stop_fd) == AgentEnd::stopped) return AgentEnd::stopped;
       lock.give_back();
       continue;

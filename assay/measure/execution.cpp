@@ -15,7 +15,7 @@
 #include "assay/measure/sync.hpp"
 #include "assay/measure/validity.hpp"
 #include "assay/platform/cpus.hpp"
-#include "assay/platform/machine.hpp"
+#include "assay/platform/placement.hpp"
 #include "assay/platform/process.hpp"
 #include "assay/platform/state.hpp"
 
@@ -178,7 +178,7 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
 
 }  // namespace
 
-Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const std::vector<std::int64_t>& cpus,
+Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const platform::Topology& topology,
                  const std::string& mark) {
   Order order;
   order.measure = lease.measure;
@@ -200,7 +200,7 @@ Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const 
       process.part = static_cast<std::int64_t>(part);
       process.instance = instances > 1 ? i : 0;
       process.rank = i;
-      process.cpus = platform::cpus_of_instance(cpus, run.trial.settings.affinity, i, processes_of(run.trial));
+      process.cpus = platform::cpus_of_instance(topology, run.trial.settings.affinity, i, processes_of(run.trial));
       order.processes.push_back(process);
     }
   }
@@ -230,7 +230,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   std::vector<store::Finished> finished;
   {
     const RunDirectory directory(context.options.run_root, fmt::format("{}-{}", mark, lease.runs.front().epoch));
-    const Order order = make_order(lease, context.catalog, platform::allowed_cpus(), mark);
+    const Order order = make_order(lease, context.catalog, context.machine.topology, mark);
     directory.write_order(order);
     const Sync sync(directory.path());  // made here, so that a full disk is found before anything starts
     const std::vector<int> inherit = context.lock_fd >= 0 ? std::vector<int>{context.lock_fd} : std::vector<int>{};
@@ -262,7 +262,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     }
   }
   for (auto& one : finished) {
-    one.record.platform = context.platform;
+    one.record.platform = context.machine.id;
     one.record.state = state;
     one.record.started_utc = started_utc;
     one.record.duration_ns = monotonic_ns() - begin;

@@ -4,6 +4,7 @@
 
 #include "assay/measure/agent.hpp"
 #include "assay/measure/order.hpp"
+#include "assay/platform/machine.hpp"
 
 namespace assay::measure {
 
@@ -13,8 +14,8 @@ struct ExecutionContext {
   Launcher& launcher;
   AgentObserver& observer;
   const AgentOptions& options;
-  std::string platform;  ///< id of this machine
-  int lock_fd;           ///< kept open by every assay-rank; -1: none
+  const platform::Machine& machine;
+  int lock_fd;  ///< kept open by every assay-rank; -1: none
 };
 
 /// Carries out the runs of a lease and completes it in the store. Nothing of it is left running when this returns.
@@ -22,7 +23,7 @@ struct ExecutionContext {
 AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd);
 
 /// One order for all runs of a lease. Throws Error where a worker is not at hand.
-Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const std::vector<std::int64_t>& cpus,
+Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const platform::Topology& topology,
                  const std::string& mark);
 
 /// The outcome of a run from those of its processes: the failure that came first, else ok.

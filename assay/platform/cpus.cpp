@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "assay/core/error.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::platform {
@@ -36,21 +35,6 @@ std::vector<std::int64_t> allowed_cpus() {
     if (CPU_ISSET_S(cpu, CpuSet::size(), set.get())) cpus.push_back(cpu);
   }
   return cpus;
-}
-
-std::vector<std::int64_t> cpus_of_instance(const std::vector<std::int64_t>& cpus, std::optional<Affinity> affinity,
-                                           std::int64_t index, std::int64_t count) {
-  ASSAY_CHECK(count >= 1 && index >= 0 && index < count);
-  if (!affinity || *affinity == Affinity::none || cpus.empty()) return {};
-  const auto total = static_cast<std::int64_t>(cpus.size());
-  if (count >= total) return {cpus[static_cast<std::size_t>(index % total)]};
-  std::vector<std::int64_t> mine;
-  for (std::int64_t i = 0; i < total; ++i) {
-    // Compact: blocks whose sizes differ by at most one. Spread: dealt like cards.
-    const std::int64_t owner = *affinity == Affinity::compact ? i * count / total : i % count;
-    if (owner == index) mine.push_back(cpus[static_cast<std::size_t>(i)]);
-  }
-  return mine;
 }
 
 bool pin_to(const std::vector<std::int64_t>& cpus) {
