@@ -14,6 +14,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
 void add_show(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
+/// `assay worker install`; `worker` is the subcommand above it.
+void add_worker_install(CLI::App& worker, int& exit_code);
 
 constexpr int kExitFailedRuns = 4;
 constexpr int kExitStopped = 130;

@@ -41,4 +41,17 @@ std::vector<fs::path> worker_roots() {
   return roots;
 }
 
+fs::path environments_root() {
+  const auto set = [](const char* name) -> const char* {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+  };
+  if (const char* folder = set("ASSAY_ENVIRONMENTS")) return fs::absolute(folder).lexically_normal();
+  const char* data = set("XDG_DATA_HOME");
+  if (data != nullptr && fs::path(data).is_absolute()) return fs::path(data) / "assay" / "environments";
+  const char* home = set("HOME");
+  if (home == nullptr) return {};
+  return fs::absolute(home) / ".local" / "share" / "assay" / "environments";
+}
+
 }  // namespace assay::cli

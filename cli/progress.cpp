@@ -14,11 +14,6 @@ namespace {
 constexpr std::int64_t kTerminalNs = 100'000'000;
 constexpr std::int64_t kLogNs = 5'000'000'000;
 
-std::size_t stderr_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
-}
-
 std::string for_person(std::int64_t seconds) {
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
@@ -26,6 +21,11 @@ std::string for_person(std::int64_t seconds) {
 }
 
 }  // namespace
+
+std::size_t stderr_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
+}
 
 Progress::Progress(store::Store& store, const std::string& campaign, bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {

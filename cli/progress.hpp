@@ -7,6 +7,9 @@
 
 namespace assay::cli {
 
+/// Columns that a line on stderr may have without breaking.
+std::size_t stderr_width();
+
 /// Shows on stderr what runs now, how much is done and how long the rest may take: one line that is written over on a
 /// terminal, a line now and then elsewhere.
 class Progress : public measure::AgentObserver {

@@ -1,6 +1,3 @@
-#include <sys/signalfd.h>
-
-#include <csignal>
 #include <memory>
 #include <utility>
 
@@ -17,6 +14,7 @@
 #include "cli/peak.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
+#include "cli/stop.hpp"
 
 namespace assay::cli {
 namespace {
@@ -147,15 +145,6 @@ plan::Campaign make_campaign(const RunOptions& o, const plan::Catalog& catalog, 
   return campaign;
 }
 
-/// SIGINT, SIGTERM and SIGHUP as a descriptor: the agent looks at it whenever it waits.
-measure::Fd stop_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return measure::Fd(signalfd(-1, &signals, SFD_CLOEXEC));
-}
-
 void print_plan(const plan::Campaign& campaign, bool as_json) {
   std::string out;
   json trials = json::array();
@@ -203,7 +192,7 @@ measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const p
 }
 
 int run(const RunOptions& o, const CLI::App& command) {
-  const auto catalog = plan::Catalog::read(worker_roots());
+  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
   const auto campaign = make_campaign(o, catalog, command);
   if (o.dry_run) {
     print_plan(campaign, o.json);

@@ -16,25 +16,45 @@ struct WorkerOptions {
   bool json = false;
 };
 
+json listed(const plan::WorkerInfo& worker) {
+  json out = to_json(worker);
+  out["installed"] = worker.installed();
+  out["folder"] = worker.folder.string();
+  out["environment_folder"] = nullptr;
+  if (!worker.environment_folder.empty()) out["environment_folder"] = worker.environment_folder.string();
+  return out;
+}
+
+/// "toy", "18 operators", "*.py": what it can run, in few words.
+std::string runs_what(const plan::WorkerInfo& worker) {
+  std::vector<std::string> parts = worker.networks;
+  if (!worker.operators.empty()) parts.push_back(fmt::format("({} operators)", worker.operators.size()));
+  for (const auto& kind : worker.files) parts.push_back("*." + kind);
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 void list(bool as_json) {
-  const auto catalog = plan::Catalog::read(worker_roots());
+  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
   for (const auto& problem : catalog.problems()) std::fprintf(stderr, "assay: %s\n", problem.c_str());
   if (as_json) {
     json out = json::array();
-    for (const auto& worker : catalog.workers()) out.push_back(to_json(worker));
+    for (const auto& worker : catalog.workers()) out.push_back(listed(worker));
     return print(out.dump(2) + "\n");
   }
-  report::Table table({{"worker"}, {"release"}, {"networks"}, {"modes"}, {"details"}, {"what it is"}});
+  report::Table table({{"worker"}, {"release"}, {"installed"}, {"networks"}, {"modes"}, {"details"}, {"what it is"}});
+  std::string missing;
   for (const auto& worker : catalog.workers()) {
-    table.add({worker.name, worker.release, fmt::format("{}", fmt::join(worker.networks, " ")),
+    table.add({worker.name, worker.release, worker.installed() ? "yes" : "no", runs_what(worker),
                fmt::format("{}", fmt::join(worker.modes, " ")), fmt::format("{}", fmt::join(worker.details, " ")),
                worker.description});
+    if (!worker.installed()) missing += " " + worker.name;
   }
   print(table.text(terminal_width()));
+  if (!missing.empty()) print(fmt::format("To install what is missing: assay worker install{}\n", missing));
 }
 
 int check(const WorkerOptions& o) {
-  const auto catalog = plan::Catalog::read(worker_roots());
+  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
   const auto checks = measure::check_conformance(catalog.find(o.worker));
   bool all = true;
   json out = json::array();
@@ -52,10 +72,11 @@ int check(const WorkerOptions& o) {
 }  // namespace
 
 void add_worker(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("worker", "The workers at hand, and whether they keep the protocol");
+  auto* command =
+      app.add_subcommand("worker", "The workers at hand: list, install, and whether they keep the protocol");
   command->require_subcommand(1);
   const auto o = std::make_shared<WorkerOptions>();
-  auto* list_command = command->add_subcommand("list", "What is installed and what it can run");
+  auto* list_command = command->add_subcommand("list", "What there is, whether it is installed, and what it can run");
   list_command->add_flag("--json", o->json, "Print as JSON");
   list_command->callback([o, &exit_code] {
     list(o->json);
@@ -65,6 +86,7 @@ void add_worker(CLI::App& app, int& exit_code) {
   check_command->add_option("worker", o->worker, "Worker, or worker==release")->required();
   check_command->add_flag("--json", o->json, "Print as JSON");
   check_command->callback([o, &exit_code] { exit_code = check(*o); });
+  add_worker_install(*command, exit_code);
 }
 
 }  // namespace assay::cli

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <fstream>
 
+#include "assay/core/utf8.hpp"
 #include "assay/plan/text.hpp"
 
 namespace assay::plan {
@@ -14,6 +14,8 @@ namespace {
 
 constexpr JsonLimits kLimits{.bytes = 1u << 20, .depth = 16, .values = 10'000};
 constexpr std::size_t kLongestName = 100;
+constexpr std::string_view kFolder = "{folder}";
+constexpr std::string_view kEnvironment = "{environment}";
 
 bool is_name(const std::string& text) {
   const auto allowed = [](unsigned char c) {
@@ -28,16 +30,6 @@ void check_name(const char* field, const std::string& text) {
   fail(ErrorKind::usage,
        "{}: {} cannot be used. Write at most {} letters, digits and ._+-, beginning with a letter or digit.", field,
        shown(text), kLongestName);
-}
-
-/// The whole file, or one byte beyond the limit, which parse_json then refuses.
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail(ErrorKind::usage, "it cannot be opened");
-  std::string text(kLimits.bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
 }
 
 std::string reference(const WorkerInfo& worker) {
@@ -76,11 +68,32 @@ bool is_prerelease(std::string_view rest) {
   return !rest.empty() && rest[0] != '.' && rest[0] != '+' && !std::isdigit(static_cast<unsigned char>(rest[0]));
 }
 
+void check_environment(const WorkerInfo& worker) {
+  const auto wants_it = [](const std::string& text) { return text.find(kEnvironment) != std::string::npos; };
+  if (!worker.environment) {
+    if (!std::any_of(worker.argv.begin(), worker.argv.end(), wants_it)) return;
+    fail(ErrorKind::usage, "argv: it names {{environment}}, but there is no field environment. Write one.");
+  }
+  check_name("environment.package", worker.environment->package);
+  check_name("environment.requirements", worker.environment->requirements);  // a file beside worker.json, no path
+  // An environment's folder is name-release: it must tell where the name ends.
+  if (worker.name.find('-') != std::string::npos) {
+    fail(ErrorKind::usage, "name: {} has a '-', and the worker asks for an environment. Write _ in its place.",
+         shown(worker.name));
+  }
+}
+
+void replace_all(std::string& text, std::string_view what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+}
+
 }  // namespace
 
 void check(const WorkerInfo& worker) {
   check_name("name", worker.name);
-  check_name("release", worker.release);
+  check_release(worker.release);
   if (worker.protocol != kWorkerProtocol) {
     fail(ErrorKind::usage, "protocol: the worker speaks {}, this Assay speaks {}. Install a matching worker.",
          worker.protocol, kWorkerProtocol);
@@ -89,6 +102,7 @@ void check(const WorkerInfo& worker) {
     fail(ErrorKind::usage, "argv: it is empty. Name the worker's program, such as {{folder}}/worker.");
   }
   for (const auto& argument : worker.argv) check_text(argument, "argv", "\t\n");
+  check_environment(worker);
 }
 
 bool older_release(std::string_view a, std::string_view b) {
@@ -106,13 +120,13 @@ Catalog::Catalog(std::vector<WorkerInfo> workers) : workers_(std::move(workers))
   for (const auto& worker : workers_) check(worker);
 }
 
-Catalog Catalog::read(const std::vector<std::filesystem::path>& roots) {
+Catalog Catalog::read(const std::vector<std::filesystem::path>& roots, const std::filesystem::path& environments) {
   Catalog catalog;
-  for (const auto& root : roots) catalog.read_root(root);
+  for (const auto& root : roots) catalog.read_root(root, environments);
   return catalog;
 }
 
-void Catalog::read_root(const std::filesystem::path& root) {
+void Catalog::read_root(const std::filesystem::path& root, const std::filesystem::path& environments) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::exists(root, error)) return;  // a default place where nothing was installed yet
@@ -124,55 +138,99 @@ void Catalog::read_root(const std::filesystem::path& root) {
   }
   if (error) problems_.push_back(fmt::format("{}: it cannot be read: {}", root.string(), error.message()));
   std::sort(files.begin(), files.end());  // the order of a directory differs between machines
-  for (const auto& file : files) add(file);
+  for (const auto& file : files) add(file, environments);
 }
 
-void Catalog::add(const std::filesystem::path& file) {
+void Catalog::add(const std::filesystem::path& file, const std::filesystem::path& environments) {
   try {
-    // A pipe or device of that name would block or never end.
-    if (!std::filesystem::is_regular_file(file)) fail(ErrorKind::usage, "it is no regular file");
-    auto worker = from_json<WorkerInfo>(parse_json(read_text(file), kLimits));
+    auto worker = from_json<WorkerInfo>(parse_json(read_worker_file(file), kLimits));
     check(worker);
     worker.folder = std::filesystem::absolute(file).parent_path().lexically_normal();
+    if (worker.environment) return add_releases(worker, environments);
     if (find(Worker{worker.name, worker.release}) == nullptr) workers_.push_back(std::move(worker));
   } catch (const std::exception& error) {
-    problems_.push_back(fmt::format("{}: {}", file.string(), error.what()));
+    const std::string message = error.what();
+    problems_.push_back(message.starts_with(file.string()) ? message : fmt::format("{}: {}", file.string(), message));
   }
+}
+
+void Catalog::add_releases(const WorkerInfo& worker, const std::filesystem::path& environments) {
+  // Environments are told apart by the worker's name only, so the first folder of that name has them all.
+  const auto same_name = [&](const WorkerInfo& other) { return other.name == worker.name; };
+  if (std::any_of(installable_.begin(), installable_.end(), same_name)) return;
+  installable_.push_back(worker);
+  const auto installed = installed_environments(environments, worker.name, problems_);
+  for (const auto& one : installed) {
+    WorkerInfo release = worker;
+    release.release = one.release;
+    release.environment_folder = environment_folder(environments, one.name, one.release);
+    workers_.push_back(std::move(release));
+  }
+  if (installed.empty()) workers_.push_back(worker);
+}
+
+Reference parse_reference(const std::string& text) {
+  const auto equals = text.find("==");
+  if (equals == std::string::npos) return {text, std::nullopt};
+  return {text.substr(0, equals), text.substr(equals + 2)};
+}
+
+void check_release(const std::string& release) {
+  check_name("release", release);
 }
 
 const WorkerInfo& Catalog::find(const std::string& text) const {
-  const auto equals = text.find("==");
-  const std::string name = text.substr(0, equals);
+  const auto [name, release] = parse_reference(text);
   const WorkerInfo* newest = nullptr;
-  bool known = false;
   for (const auto& worker : workers_) {
-    if (worker.name != name) continue;
-    known = true;
-    if (equals != std::string::npos && text.compare(equals + 2, std::string::npos, worker.release) != 0) continue;
+    if (worker.name != name || !worker.installed() || (release && *release != worker.release)) continue;
     if (newest == nullptr || older_release(newest->release, worker.release)) newest = &worker;
   }
-  if (newest != nullptr) return *newest;
+  if (newest == nullptr) not_found(text);
+  return *newest;
+}
+
+void Catalog::not_found(const std::string& text) const {
+  const std::string name = parse_reference(text).name;
+  const auto named = [&](const WorkerInfo& worker) { return worker.name == name; };
+  if (std::any_of(installable_.begin(), installable_.end(), named)) {
+    const std::string safe = printable(text, kLongestName);
+    fail(ErrorKind::usage, "worker {} is not installed: run `assay worker install {}`.", safe, safe);
+  }
   if (workers_.empty())
     fail(ErrorKind::usage, "worker: {} is not at hand; no worker is. Install one first.", shown(text));
+  const bool known = std::any_of(workers_.begin(), workers_.end(), named);
   fail(ErrorKind::usage, "worker: {} is not at hand{}. There are: {}.", shown(text), known ? " in this release" : "",
        fmt::join(references(workers_), ", "));
 }
 
 const WorkerInfo* Catalog::find(const Worker& wanted) const {
   const auto it = std::find_if(workers_.begin(), workers_.end(), [&](const WorkerInfo& worker) {
-    return worker.name == wanted.name && worker.release == wanted.release;
+    return worker.name == wanted.name && worker.release == wanted.release && worker.installed();
   });
   return it == workers_.end() ? nullptr : &*it;
 }
 
+const WorkerInfo& Catalog::installable(const std::string& name) const {
+  for (const auto& worker : installable_) {
+    if (worker.name == name) return worker;
+  }
+  for (const auto& worker : workers_) {
+    if (worker.name != name) continue;
+    fail(ErrorKind::usage, "worker: {} needs no installing: it has no environment of its own.", shown(name));
+  }
+  std::vector<std::string> names;
+  for (const auto& worker : installable_) names.push_back(worker.name);
+  fail(ErrorKind::usage, "worker: {} is not at hand. Those that can be installed: {}.", shown(name),
+       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
 std::vector<std::string> worker_argv(const WorkerInfo& worker) {
-  static constexpr std::string_view kFolder = "{folder}";
-  const std::string folder = worker.folder.string();
+  ASSAY_CHECK(worker.installed());
   std::vector<std::string> argv = worker.argv;
   for (auto& argument : argv) {
-    for (std::size_t at = 0; (at = argument.find(kFolder, at)) != std::string::npos; at += folder.size()) {
-      argument.replace(at, kFolder.size(), folder);
-    }
+    replace_all(argument, kFolder, worker.folder.string());
+    replace_all(argument, kEnvironment, worker.environment_folder.string());
   }
   return argv;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/core/trial.hpp"
+#include "assay/plan/environment.hpp"
 
 namespace assay::plan {
 
@@ -19,7 +20,7 @@ struct WorkerInfo {
   std::string release;
   std::int64_t protocol = 1;
   std::string description;
-  std::vector<std::string> argv;       ///< "{folder}" stands for the worker's folder
+  std::vector<std::string> argv;       ///< "{folder}" stands for the worker's folder, "{environment}" for the latter
   std::vector<std::string> networks;   ///< it knows by name; "*" is every one
   std::vector<std::string> operators;  ///< of graphs: it builds every network of Assay's that needs no others
   std::vector<std::string> files;      ///< kinds of files that hold a user's network: "py" takes "file.py:function"
@@ -30,7 +31,16 @@ struct WorkerInfo {
   std::vector<std::string> settings;         ///< settings it applies
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
   json check;                                ///< a small workload for `assay worker check`; null: the first network
-  std::filesystem::path folder;              ///< where worker.json lies; not part of the file
+  std::optional<Environment> environment;    ///< null: it needs none, and is there as soon as its folder is
+  std::vector<std::string> operators;        ///< of Assay's network graphs that it can build
+  std::vector<std::string> files;            ///< kinds of a user's network files it takes, as "py" for file.py:function
+
+  // Not part of the file.
+  std::filesystem::path folder;              ///< where worker.json lies
+  std::filesystem::path environment_folder;  ///< of this release; empty where it has none or is not installed
+
+  /// False where it asks for an environment that is not there: it cannot be started.
+  bool installed() const { return !environment || !environment_folder.empty(); }
 };
 
 template <typename V>
@@ -50,6 +60,9 @@ void describe(V& v, WorkerInfo& w) {
   v("settings", w.settings);
   v("inert", w.inert);
   v("check", w.check);
+  v("environment", w.environment);
+  v("operators", w.operators);
+  v("files", w.files);
 }
 
 /// Throws Error{usage} where a field is missing or malformed: names and releases are letters, digits and ._+-.
@@ -59,7 +72,8 @@ void check(const WorkerInfo& worker);
 /// on with letters or '-' is a pre-release (1.0rc1 before 1.0), one that goes on with '.' or '+' a later one.
 bool older_release(std::string_view a, std::string_view b);
 
-/// The workers at hand: every folder directly below `roots` that has a worker.json.
+/// The workers at hand: every folder directly below `roots` that has a worker.json. One that asks for an environment is
+/// there once for every release installed; where none is, once and not installed.
 class Catalog {
  public:
   Catalog() = default;
@@ -68,27 +82,47 @@ class Catalog {
   explicit Catalog(std::vector<WorkerInfo> workers);
 
   /// Reads all; a folder listed earlier wins over a later one of the same name and release. A broken worker.json is
-  /// kept in problems(), because one bad worker must not hide the others.
-  static Catalog read(const std::vector<std::filesystem::path>& roots);
+  /// kept in problems(), because one bad worker must not hide the others. `environments` is the folder below which
+  /// they are installed.
+  static Catalog read(const std::vector<std::filesystem::path>& roots, const std::filesystem::path& environments);
 
   const std::vector<WorkerInfo>& workers() const { return workers_; }
   const std::vector<std::string>& problems() const { return problems_; }
 
-  /// "fake" or "fake==1.0.0"; without a release the newest at hand. Throws Error{usage} that lists what there is.
+  /// "fake" or "fake==1.0.0"; without a release the newest installed. Throws Error{usage} that lists what there is, or
+  /// says how to install it.
   const WorkerInfo& find(const std::string& reference) const;
 
-  /// The worker of a planned trial, or null where it is not at hand.
+  /// The worker of a planned trial, or null where it is not installed.
   const WorkerInfo* find(const Worker& worker) const;
 
+  /// What worker.json itself says of a worker that can be installed. Throws Error{usage} where there is no such worker
+  /// or it needs no environment.
+  const WorkerInfo& installable(const std::string& name) const;
+
  private:
-  void read_root(const std::filesystem::path& root);
-  void add(const std::filesystem::path& file);
+  void read_root(const std::filesystem::path& root, const std::filesystem::path& environments);
+  void add(const std::filesystem::path& file, const std::filesystem::path& environments);
+  void add_releases(const WorkerInfo& worker, const std::filesystem::path& environments);
+  [[noreturn]] void not_found(const std::string& reference) const;
 
   std::vector<WorkerInfo> workers_;
+  std::vector<WorkerInfo> installable_;  ///< as their worker.json says
   std::vector<std::string> problems_;
 };
 
-/// The worker's argv with "{folder}" replaced; argv[0] is absolute or looked up on PATH by the kernel's rules.
+/// A worker's reference split at "==": its name, and the release or nothing.
+struct Reference {
+  std::string name;
+  std::optional<std::string> release;
+};
+Reference parse_reference(const std::string& text);
+
+/// Throws Error{usage} where it is no release: it becomes part of a folder's name and of a command line.
+void check_release(const std::string& release);
+
+/// The worker's argv with "{folder}" and "{environment}" replaced; argv[0] is absolute or looked up on PATH by the
+/// kernel's rules.
 std::vector<std::string> worker_argv(const WorkerInfo& worker);
 
 /// Throws Error{usage} where the worker cannot do the trial: network, mode, precision, device, or a setting it neither

@@ -88,7 +88,7 @@ TEST_F(CatalogFiles, workers_are_read_in_a_stable_order) {
   write("b", worker("b", "1"));
   write("a", worker("a", "1"));
   fs::create_directories(root_ / "empty");
-  const Catalog catalog = Catalog::read({root_, root_ / "absent"});
+  const Catalog catalog = Catalog::read({root_, root_ / "absent"}, "");
   EXPECT_THAT(catalog.problems(), IsEmpty());
   ASSERT_THAT(catalog.workers(), SizeIs(2));
   EXPECT_EQ(catalog.workers()[0].name, "a");
@@ -98,7 +98,7 @@ TEST_F(CatalogFiles, workers_are_read_in_a_stable_order) {
 TEST_F(CatalogFiles, the_folder_listed_first_wins) {
   write("one/fake", worker("fake", "1", "first"));
   write("two/fake", worker("fake", "1", "second"));
-  const Catalog catalog = Catalog::read({root_ / "one", root_ / "two"});
+  const Catalog catalog = Catalog::read({root_ / "one", root_ / "two"}, "");
   ASSERT_THAT(catalog.workers(), SizeIs(1));
   EXPECT_EQ(catalog.workers()[0].description, "first");
 }
@@ -112,12 +112,12 @@ TEST_F(CatalogFiles, a_broken_worker_hides_no_other) {
   write("f-missing", R"({"release": "1"})");
   write("g-fine", R"({"name": "x", "release": "1", "protocol": 1, "argv": ["x"], "networks": [], "later": 1})");
   fs::create_directories(root_ / "h-folder" / "worker.json");
-  const Catalog catalog = Catalog::read({root_});
+  const Catalog catalog = Catalog::read({root_}, "");
   EXPECT_THAT(catalog.workers(), SizeIs(1));
-  EXPECT_THAT(catalog.problems(),
-              ElementsAre(HasSubstr("a-garbage"), HasSubstr("'../etc' cannot be used"),
-                          HasSubstr("speaks 2, this Assay speaks 1"), HasSubstr("argv: it is empty"),
-                          HasSubstr("bytes of JSON"), HasSubstr("'name' is missing"), HasSubstr("no regular file")));
+  EXPECT_THAT(catalog.problems(), ElementsAre(HasSubstr("a-garbage"), HasSubstr("'../etc' cannot be used"),
+                                              HasSubstr("speaks 2, this Assay speaks 1"),
+                                              HasSubstr("argv: it is empty"), HasSubstr("longer than 1048576 bytes"),
+                                              HasSubstr("'name' is missing"), HasSubstr("no regular file")));
 }
 
 TEST(Catalog, the_folder_is_put_into_the_arguments) {
@@ -190,6 +190,75 @@ TEST(Supported, details_must_be_measurable) {
               HasSubstr("cannot measure phases. It has: step."));
   measure.layers = true;
   EXPECT_THAT(error_of([&] { check_details(fake_worker(), measure); }), HasSubstr("cannot measure layers"));
+}
+
+class CatalogEnvironments : public CatalogFiles {
+ protected:
+  static std::string asking(const std::string& name, const std::string& release) {
+    WorkerInfo info = fake_worker(release);
+    info.name = name;
+    info.environment = Environment{"torch", "requirements.txt"};
+    info.argv = {"{environment}/bin/python", "{folder}/worker.py"};
+    return to_json(info).dump();
+  }
+
+  void install(const std::string& folder, const std::string& text) {
+    fs::create_directories(root_ / "environments" / folder);
+    std::ofstream(root_ / "environments" / folder / kInstalledFile) << text;
+  }
+
+  Catalog read() const { return Catalog::read({root_ / "workers"}, root_ / "environments"); }
+};
+
+TEST_F(CatalogEnvironments, a_worker_is_there_once_for_each_release_installed) {
+  write("workers/pytorch", asking("pytorch", "2.12.0"));
+  install("pytorch-2.9.1", R"({"name": "pytorch", "release": "2.9.1"})");
+  install("pytorch-2.10.0", R"({"name": "pytorch", "release": "2.10.0"})");
+  const Catalog catalog = read();
+  ASSERT_THAT(catalog.workers(), SizeIs(2));
+  EXPECT_EQ(catalog.find("pytorch").release, "2.10.0");
+  const auto& older = catalog.find("pytorch==2.9.1");
+  EXPECT_THAT(worker_argv(older), ElementsAre((root_ / "environments/pytorch-2.9.1/bin/python").string(),
+                                              (root_ / "workers/pytorch/worker.py").string()));
+  EXPECT_NE(catalog.find(Worker{"pytorch", "2.10.0"}), nullptr);
+  EXPECT_EQ(catalog.find(Worker{"pytorch", "2.12.0"}), nullptr);
+  EXPECT_EQ(catalog.installable("pytorch").release, "2.12.0");
+}
+
+TEST_F(CatalogEnvironments, what_is_not_installed_says_how_to_install_it) {
+  write("workers/pytorch", asking("pytorch", "2.12.0"));
+  const Catalog catalog = read();
+  ASSERT_THAT(catalog.workers(), SizeIs(1));
+  EXPECT_FALSE(catalog.workers()[0].installed());
+  EXPECT_EQ(error_of([&] { catalog.find("pytorch"); }),
+            "worker pytorch is not installed: run `assay worker install pytorch`.");
+  EXPECT_EQ(error_of([&] { catalog.find("pytorch==2.1"); }),
+            "worker pytorch==2.1 is not installed: run `assay worker install pytorch==2.1`.");
+  EXPECT_EQ(catalog.find(Worker{"pytorch", "2.12.0"}), nullptr);
+}
+
+TEST_F(CatalogEnvironments, what_is_incomplete_moved_or_broken_is_not_installed) {
+  write("workers/pytorch", asking("pytorch", "2.12.0"));
+  fs::create_directories(root_ / "environments/pytorch-1.0/bin");           // installed.json was never written
+  install("pytorch-2.0-copy", R"({"name": "pytorch", "release": "2.0"})");  // an environment cannot be moved
+  install("pytorch-3.0", "{");
+  const Catalog catalog = read();
+  ASSERT_THAT(catalog.workers(), SizeIs(1));
+  EXPECT_FALSE(catalog.workers()[0].installed());
+  EXPECT_THAT(catalog.problems(), ElementsAre(HasSubstr("pytorch-3.0/installed.json")));
+}
+
+TEST_F(CatalogEnvironments, an_environment_must_be_described_and_its_name_must_end_somewhere) {
+  WorkerInfo info = fake_worker("1");
+  info.argv = {"{environment}/bin/python"};
+  EXPECT_THAT(error_of([&] { check(info); }), HasSubstr("{environment}"));
+  info.environment = Environment{"torch", "requirements.txt"};
+  check(info);
+  info.name = "py-torch";
+  EXPECT_THAT(error_of([&] { check(info); }), HasSubstr("Write _"));
+  info.name = "pytorch";
+  info.environment->requirements = "../requirements.txt";
+  EXPECT_THAT(error_of([&] { check(info); }), HasSubstr("environment.requirements"));
 }
 
 }  // namespace

@@ -91,6 +91,28 @@ def test_every_member_of_a_struct_is_described_under_its_own_name(name):
         assert set(MEMBER.findall(body)) == set(fields), struct
 
 
+# Structs of the plan, and where their schemas are: these name no struct themselves.
+PLAN = {
+    "WorkerInfo": ("catalog", "worker", ()),
+    "Environment": ("environment", "worker", ("$defs", "environment")),
+    "Installed": ("environment", "installed", ()),
+}
+
+
+@pytest.mark.parametrize("struct", PLAN)
+def test_what_the_plan_reads_is_described_in_its_schema(struct):
+    header, name, path = PLAN[struct]
+    node = schema(name)
+    jsonschema.Draft202012Validator.check_schema(node)
+    for step in path:
+        node = node[step]
+    bodies = dict(DESCRIBE.findall((ROOT / "assay/plan" / f"{header}.hpp").read_text()))
+    fields = {field: bool(required) for required, field, _, _ in FIELD.findall(bodies[struct])}
+    assert len(fields) == len(bodies[struct].strip().splitlines())
+    assert set(node["properties"]) == set(fields)
+    assert set(node["required"]) == {field for field, is_required in fields.items() if is_required}
+
+
 def is_valid(name, document):
     return jsonschema.Draft202012Validator(schema(name)).is_valid(document)
 

@@ -1,0 +1,286 @@
+#include "assay/measure/install.hpp"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "assay/core/clock.hpp"
+#include "assay/core/utf8.hpp"
+#include "assay/measure/program.hpp"
+#include "assay/measure/spawn.hpp"
+#include "assay/platform/process.hpp"
+
+namespace assay::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShownLines = 12;
+constexpr int kLockPollMs = 50;
+constexpr std::int64_t kLeftoversNs = 5'000'000'000;
+constexpr const char* kListing = "listing what was installed";
+// Marks a folder as ours before anything else is in it; renamed to installed.json at the end.
+constexpr const char* kInstallingFile = "installing.json";
+
+/// Ends the installation because the user wants so.
+struct Stopped {};
+
+/// The environment of this process, which pip's configuration may lie in, and the installation's mark.
+std::vector<std::string> inherited_environment(const fs::path& folder) {
+  std::vector<std::string> out;
+  const std::string mark = std::string(kInstallVariable) + "=";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with(mark)) out.emplace_back(*entry);
+  }
+  out.push_back(mark + folder.string());
+  return out;
+}
+
+/// The last lines for a person: blank ones left out, each made printable.
+std::string last_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of("\r\n", at), text.size());
+    if (end > at) lines.push_back("  " + printable(text.substr(at, end - at), 500));
+    at = end + 1;
+  }
+  if (lines.size() > kShownLines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kShownLines));
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) file_failed(errno, "write", path.string());
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t wrote = write(file.get(), text.data() + at, text.size() - at);
+    if (wrote < 0 && errno != EINTR) file_failed(errno, "write", path.string());
+    if (wrote > 0) at += static_cast<std::size_t>(wrote);
+  }
+  if (fsync(file.get()) != 0) file_failed(errno, "write", path.string());
+}
+
+class Installer {
+ public:
+  Installer(const plan::WorkerInfo& worker, const std::string& release, const InstallOptions& options)
+      : worker_(worker),
+        release_(release),
+        options_(options),
+        folder_(plan::environment_folder(options.environments, worker.name, release)),
+        environment_(inherited_environment(folder_)) {}
+
+  Installation run() {
+    std::error_code error;
+    fs::create_directories(options_.environments, error);
+    if (error) {
+      fail(ErrorKind::failure, "cannot make {}: {}. Name another folder with ASSAY_ENVIRONMENTS.",
+           options_.environments.string(), error.message());
+    }
+    Installation out;
+    out.folder = folder_;
+    Fd lock;  // held until what a failure left is removed, too
+    try {
+      lock = take_lock();
+      if (!options_.again) {
+        if (const auto there = plan::read_installed(folder_)) return {InstallEnd::already_there, folder_, *there};
+      }
+      begin();
+      out.installed = make();
+    } catch (const Stopped&) {
+      remove();
+      out.end = InstallEnd::stopped;
+    } catch (...) {
+      remove();
+      throw;
+    }
+    return out;
+  }
+
+ private:
+  void tell(const std::string& step, const std::string& detail = "") const { options_.progress(step, detail); }
+
+  /// Held until the installation has ended, whatever ends it.
+  Fd take_lock() const {
+    const fs::path path = folder_.parent_path() / fmt::format(".{}.lock", folder_.filename().string());
+    Fd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!lock) fail(ErrorKind::failure, "cannot open {}: {}.", path.string(), std::strerror(errno));
+    bool told = false;
+    while (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        fail(ErrorKind::failure, "cannot lock {}: {}.", path.string(), std::strerror(errno));
+      if (!std::exchange(told, true)) tell("waiting: it is being installed by another program");
+      pollfd stop{options_.stop_fd, POLLIN, 0};
+      if (poll(&stop, 1, kLockPollMs) > 0) throw Stopped{};
+    }
+    return lock;
+  }
+
+  /// An empty folder that is marked as ours. Nobody else works in it: the lock is held, and what a killed installation
+  /// started is ended here.
+  void begin() {
+    end_leftovers();
+    std::error_code error;
+    if (fs::exists(folder_, error)) {
+      if (!is_ours()) {
+        fail(ErrorKind::failure,
+             "{} is there already and was not made by Assay; it was not changed. Remove it, or name another place with "
+             "ASSAY_ENVIRONMENTS.",
+             folder_.string());
+      }
+      tell("removing what was there");
+      // Not complete from now on, whatever happens next.
+      fs::rename(folder_ / plan::kInstalledFile, folder_ / kInstallingFile, error);
+      empty();
+    }
+    owned_ = true;
+    fs::create_directories(folder_, error);
+    if (error) fail(ErrorKind::failure, "cannot make {}: {}.", folder_.string(), error.message());
+    write_file(folder_ / kInstallingFile, "{}\n");
+  }
+
+  void end_leftovers() const {
+    const std::int64_t deadline = monotonic_ns() + kLeftoversNs;
+    while (true) {
+      const auto left = platform::processes_with_environment(environment_.back());
+      if (left.empty()) return;
+      if (monotonic_ns() > deadline)
+        fail(ErrorKind::failure, "process {} of an earlier installation cannot be ended.", left[0]);
+      for (const pid_t pid : left) kill(pid, SIGKILL);
+      sleep_until_ns(monotonic_ns() + 5'000'000);
+    }
+  }
+
+  bool is_ours() const {
+    std::error_code ignored;
+    return fs::exists(folder_ / kInstallingFile, ignored) || fs::exists(folder_ / plan::kInstalledFile, ignored) ||
+           fs::is_empty(folder_, ignored);
+  }
+
+  /// Removes everything but the mark, so that the folder stays recognisable if this is interrupted.
+  void empty() const {
+    std::error_code error;
+    for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().filename() == kInstallingFile) continue;
+      fs::remove_all(it->path(), error);
+      if (error) break;
+    }
+    if (error) fail(ErrorKind::failure, "cannot empty {}: {}.", folder_.string(), error.message());
+  }
+
+  /// After a failure: nothing is left, or it is left for the next installation to remove.
+  void remove() const {
+    if (!owned_) return;
+    try {
+      empty();
+      std::error_code ignored;
+      fs::remove_all(folder_, ignored);
+    } catch (const Error&) {  // the failure that led here matters more
+    }
+  }
+
+  plan::Installed make() const {
+    const std::string asked =
+        plan::with_release(plan::read_worker_file(worker_.folder / worker_.environment->requirements),
+                           worker_.environment->package, release_);
+    const std::string python = (folder_ / "bin" / "python").string();
+    // -I: variables and packages of the user's own must not leak into the environment.
+    execute(fmt::format("making the environment with {}", options_.python),
+            {options_.python, "-I", "-m", "venv", folder_.string()},
+            "Install Python 3 with its module venv (Debian: python3-venv), or name another interpreter with --python.");
+    const std::string requirements = (folder_ / "requirements.txt").string();
+    write_file(requirements, asked);
+    execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_),
+            {python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
+             "-r", requirements},
+            fmt::format("Check the release and the network; pip read {}.",
+                        (worker_.folder / worker_.environment->requirements).string()));
+    plan::Installed installed{worker_.name, release_, python_release(python), packages(python), utc_now()};
+    check_release(installed);
+    write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n");
+    if (std::rename((folder_ / kInstallingFile).c_str(), (folder_ / plan::kInstalledFile).c_str()) != 0)
+      file_failed(errno, "write", (folder_ / plan::kInstalledFile).string());
+    return installed;
+  }
+
+  /// What it wrote to stdout; throws where it did not end well.
+  std::string execute(const std::string& step, const std::vector<std::string>& argv, const std::string& advice) const {
+    tell(step);
+    const auto end = run_program(argv, environment_, options_.stop_fd,
+                                 [&](const std::string& line) { tell(step, printable(line, 500)); });
+    if (end.stopped) throw Stopped{};
+    if (end.ok()) return end.output;
+    const std::string subject = fmt::format("worker {} {}: {} failed", worker_.name, release_, step);
+    if (end.error != 0) {
+      fail(ErrorKind::failure, "{}: {} cannot be started: {}. {}", subject, shown(argv[0]), std::strerror(end.error),
+           advice);
+    }
+    fail(ErrorKind::failure, "{} ({}). {} Its last words:\n{}", subject,
+         end.signal != 0 ? fmt::format("signal {}", end.signal) : fmt::format("code {}", end.exit_code), advice,
+         last_lines(end.tail));
+  }
+
+  std::string python_release(const std::string& python) const {
+    std::string text =
+        execute(kListing, {python, "-I", "-c", "import platform; print(platform.python_version())"}, "Try it by hand.");
+    return text.substr(0, text.find('\n'));
+  }
+
+  std::vector<std::string> packages(const std::string& python) const {
+    const std::string text =
+        execute(kListing, {python, "-I", "-m", "pip", "--disable-pip-version-check", "freeze"}, "Try it by hand.");
+    std::vector<std::string> out;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      if (end > at) out.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return out;
+  }
+
+  /// 24.0.0 and 24.0 are one release for pip, but would be two trials here.
+  void check_release(const plan::Installed& installed) const {
+    const auto& package = worker_.environment->package;
+    const auto got = plan::listed_release(installed.packages, package);
+    if (!got) fail(ErrorKind::failure, "pip installed no {}; environment.package names another package.", package);
+    if (*got == release_ || got->starts_with(release_ + "+")) return;  // +cpu and the like: pip's choice of a build
+    fail(ErrorKind::usage, "{} {} calls itself {}: run `assay worker install {}=={}`.", package, release_, shown(*got),
+         worker_.name, *got);
+  }
+
+  const plan::WorkerInfo& worker_;
+  const std::string release_;
+  const InstallOptions& options_;
+  const fs::path folder_;
+  const std::vector<std::string> environment_;
+  bool owned_ = false;
+};
+
+/// The pin, which must be the release that worker.json speaks of: else the two would drift apart unseen.
+std::string default_release(const plan::WorkerInfo& worker) {
+  const auto& environment = *worker.environment;
+  const auto pin =
+      plan::pinned_release(plan::read_worker_file(worker.folder / environment.requirements), environment.package);
+  if (pin == worker.release) return pin;
+  fail(ErrorKind::usage, "worker {}: {} pins {}=={}, worker.json says release {}. Make them the same.", worker.name,
+       environment.requirements, environment.package, pin, worker.release);
+}
+
+}  // namespace
+
+Installation install(const plan::WorkerInfo& worker, const std::optional<std::string>& release,
+                     const InstallOptions& options) {
+  ASSAY_CHECK(worker.environment && options.progress);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (release) plan::check_release(*release);
+  return Installer(worker, release ? *release : default_release(worker), options).run();
+}
+
+}  // namespace assay::measure

@@ -1,0 +1,333 @@
+"""`assay worker install`: several releases of a framework side by side, whatever interrupts it.
+
+The framework is a package of one line that is made here, and pip is told by its own variables to look only there: so
+nothing needs the network, and it is seen that pip gets the user's variables and the worker does not.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import zipfile
+
+import jsonschema
+import pytest
+import referencing
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
+LIMIT_SECONDS = 120
+QUICK = ["--runs", "1", "--seconds", "5ms", "--warmup", "0", "--retries", "0", "--quiet"]
+
+WORKER = {
+    "name": "tiny",
+    "release": "1.0",
+    "protocol": 1,
+    "description": "A framework of one line",
+    "argv": ["{environment}/bin/python", "{folder}/worker.py"],
+    "networks": ["toy"],
+    "modes": ["infer"],
+    "precisions": ["fp32"],
+    "devices": ["cpu"],
+    "details": ["step"],
+    "environment": {"package": "Tiny_Framework", "requirements": "requirements.txt"},
+    "operators": ["convolution", "linear"],
+    "files": ["py"],
+}
+PROGRAM = """
+import os, sys
+sys.path.insert(0, {common!r})
+import assay_worker
+
+class Tiny(assay_worker.Framework):
+    def prepare(self, prepare):
+        if prepare.workload["network"] != "toy":
+            raise assay_worker.Refused("network '%s': there is only toy" % prepare.workload["network"])
+        if prepare.workload["precision"] != "fp32":
+            raise assay_worker.Refused("precision '%s': there is only fp32" % prepare.workload["precision"])
+        import tiny_framework
+        leaked = sorted(name for name in os.environ if name.startswith("PIP_"))
+        return assay_worker.Prepared(versions={{"tiny_framework": tiny_framework.RELEASE, "leaked": " ".join(leaked)}})
+
+    def step(self):
+        sum(range(1000))  # longer than the microsecond in which the conformance suite expects one step
+
+if __name__ == "__main__":
+    sys.exit(assay_worker.serve(Tiny))
+"""
+
+
+def make_wheel(folder, release):
+    """The least that pip takes for a package."""
+    info = f"tiny_framework-{release}.dist-info"
+    with zipfile.ZipFile(folder / f"tiny_framework-{release}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny_framework.py", f"RELEASE = {release!r}\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-framework\nVersion: {release}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+class User:
+    """A folder with workers, packages and environments of its own."""
+
+    def __init__(self, path):
+        self.path = path
+        self.environments = path / "environments"
+        self.folder = path / "workers" / "tiny"
+        self.folder.mkdir(parents=True)
+        (path / "tmp").mkdir()
+        (path / "wheels").mkdir()
+        for release in ("1.0", "1.1", "1.10rc1"):
+            make_wheel(path / "wheels", release)
+        self.write_worker()
+
+    def write_worker(self, pin="1.0", **changes):
+        (self.folder / "worker.json").write_text(json.dumps({**WORKER, **changes}))
+        (self.folder / "worker.py").write_text(PROGRAM.format(common=str(ROOT / "workers" / "common")))
+        (self.folder / "requirements.txt").write_text(f"# what it needs\ntiny-framework=={pin}\n")
+
+    def environment(self, **more):
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "PIP_"))}
+        return {**env, "ASSAY_WORKERS": str(self.path / "workers"), "ASSAY_ENVIRONMENTS": str(self.environments),
+                "ASSAY_HOST_LOCK": str(self.path / "host.lock"), "TMPDIR": str(self.path / "tmp"),
+                "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.path / "wheels"), "PIP_CONFIG_FILE": os.devnull,
+                **more}  # fmt: skip
+
+    def start(self, *arguments, program="assay", **more):
+        return subprocess.Popen([BUILD / program, *map(str, arguments)], cwd=self.path, env=self.environment(**more),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)  # fmt: skip
+
+    def assay(self, *arguments, expect=0, **more):
+        process = self.start(*arguments, **more)
+        try:
+            stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+        assert process.returncode == expect, f"exit code {process.returncode} in place of {expect}:\n{stdout}{stderr}"
+        return stdout, stderr
+
+    def listed(self):
+        """The releases of the worker: whether each is installed."""
+        workers = json.loads(self.assay("worker", "list", "--json")[0])
+        return {worker["release"]: worker["installed"] for worker in workers if worker["name"] == "tiny"}
+
+    def left(self):
+        """Processes that an installation has left."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and f"={self.environments}/".encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+        return found
+
+
+def until(condition, what, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
+        time.sleep(0.002)
+
+
+@pytest.fixture
+def user(tmp_path):
+    return User(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Somebody who has installed two releases; tests only look."""
+    user = User(tmp_path_factory.mktemp("installed"))
+    user.assay("worker", "install", "tiny", "tiny==1.1")
+    return user
+
+
+def test_what_is_not_installed_is_listed_and_says_how_to_install_it(user):
+    stdout, _ = user.assay("worker", "list")
+    assert "assay worker install tiny\n" in stdout
+    assert user.listed() == {"1.0": False}
+    _, stderr = user.assay("run", "toy", "--worker", "tiny", expect=2)
+    assert stderr == "assay: worker tiny is not installed: run `assay worker install tiny`.\n"
+    _, stderr = user.assay("worker", "check", "tiny==1.1", expect=2)
+    assert stderr == "assay: worker tiny==1.1 is not installed: run `assay worker install tiny==1.1`.\n"
+
+
+def test_two_releases_are_listed_and_run_side_by_side(installed):
+    assert installed.listed() == {"1.0": True, "1.1": True}
+    installed.assay("run", "toy", "--worker", "tiny==1.0,tiny==1.1", *QUICK)
+    stdout, _ = installed.assay("export", "--format", "json")
+    exported = json.loads(stdout)
+    releases = {row["trial_id"]: row["trial"]["worker"]["release"] for row in exported["trials"]}
+    seen = {releases[record["trial"]]: record["ranks"][0]["versions"] for record in exported["records"]}
+    # The program that ran is of the release planned, and pip's variables did not reach it.
+    assert seen == {release: {"tiny_framework": release, "leaked": ""} for release in ("1.0", "1.1")}
+
+
+def test_without_a_release_the_newest_installed_is_run(installed):
+    stdout, _ = installed.assay("run", "toy", "--worker", "tiny", "--dry-run")
+    assert "on tiny 1.1, default" in stdout
+
+
+def test_an_installed_worker_keeps_the_protocol(installed):
+    stdout, _ = installed.assay("worker", "check", "tiny==1.0")
+    assert "FAILED" not in stdout and stdout.count("ok ") >= 6
+
+
+def test_installing_again_is_quick_and_changes_nothing(installed):
+    marker = installed.environments / "tiny-1.0" / "installed.json"
+    before = marker.stat()
+    stdout, stderr = installed.assay("worker", "install", "tiny", "--python", "/nowhere/python")
+    assert "tiny 1.0 is already there: " in stdout
+    assert stderr == ""
+    assert marker.stat() == before
+
+
+def schema_of(name):
+    return json.loads((ROOT / "docs/formats" / f"{name}.schema.json").read_text())
+
+
+def test_what_is_written_and_printed_follows_the_schemas(installed):
+    registry = referencing.Registry().with_contents((f"{name}.schema.json", schema_of(name))
+                                                    for name in ("worker", "trial", "installed"))  # fmt: skip
+    written = json.loads((installed.environments / "tiny-1.1" / "installed.json").read_text())
+    jsonschema.Draft202012Validator(schema_of("installed")).validate(written)
+    assert (written["name"], written["release"]) == ("tiny", "1.1")
+    assert "tiny-framework==1.1" in [entry.replace("_", "-") for entry in written["packages"]]
+    workers = json.loads(installed.assay("worker", "list", "--json")[0])
+    jsonschema.Draft202012Validator(schema_of("worker_list"), registry=registry).validate(workers)
+    [printed] = json.loads(installed.assay("worker", "install", "tiny==1.1", "--json")[0])
+    assert printed == {**written, "folder": str(installed.environments / "tiny-1.1"), "new": False}
+
+
+def test_a_release_that_is_not_there_shows_what_pip_says_and_leaves_nothing(user):
+    _, stderr = user.assay("worker", "install", "tiny==9.9", expect=1)
+    assert "assay: worker tiny 9.9: installing Tiny_Framework==9.9 and what it needs failed (code 1)." in stderr
+    assert "No matching distribution found for tiny-framework==9.9" in stderr
+    assert not (user.environments / "tiny-9.9").exists()
+
+
+def test_a_release_under_another_name_is_refused_with_the_right_one(user):
+    _, stderr = user.assay("worker", "install", "tiny==1.0.0", expect=2)
+    assert "run `assay worker install tiny==1.0`" in stderr
+    assert not (user.environments / "tiny-1.0.0").exists()
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [("nosuch", "Those that can be installed: tiny."), ("fake", "'fake' needs no installing"),
+     ("tiny==../x", "release: '../x' cannot be used"), ("tiny==", "release: '' cannot be used")])  # fmt: skip
+def test_a_wrong_name_is_a_mistake_of_the_command_line(user, reference, expected):
+    _, stderr = user.assay("worker", "install", reference, expect=2)
+    assert expected in stderr
+    assert not user.environments.exists() or not list(user.environments.iterdir())
+
+
+def test_the_pin_and_the_release_must_be_the_same(user):
+    user.write_worker(pin="1.1")
+    _, stderr = user.assay("worker", "install", "tiny", expect=2)
+    assert "requirements.txt pins Tiny_Framework==1.1, worker.json says release 1.0. Make them the same." in stderr
+
+
+def test_a_python_that_is_not_there_is_named(user):
+    _, stderr = user.assay("worker", "install", "tiny", "--python", "/nowhere/python", expect=1)
+    assert "'/nowhere/python' cannot be started: No such file or directory." in stderr
+    assert not (user.environments / "tiny-1.0").exists()
+
+
+def test_a_folder_that_assay_did_not_make_is_left_alone(user):
+    mine = user.environments / "tiny-1.0"
+    mine.mkdir(parents=True)
+    (mine / "thesis.txt").write_text("years of work")
+    _, stderr = user.assay("worker", "install", "tiny", "--again", expect=1)
+    assert "was not made by Assay; it was not changed" in stderr
+    assert (mine / "thesis.txt").read_text() == "years of work"
+
+
+# pyvenv.cfg is the first file of an environment, requirements.txt is written just before pip begins.
+STAGES = ["pyvenv.cfg", "requirements.txt"]
+
+
+def killed_at(user, stage, **options):
+    """Begins an installation and kills it there."""
+    process = user.start("worker", "install", "tiny", **options)
+    try:
+        until((user.environments / "tiny-1.0" / stage).exists, stage)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_planted_bug_that_marks_it_too_early_is_seen(user):
+    killed_at(user, "pyvenv.cfg", program="assay-planted-installed_too_early")
+    assert user.listed() == {"1.0": True}, "so the next test would fail on it"
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_installation_that_was_killed_is_redone(user, stage):
+    killed_at(user, stage)
+    assert user.listed() == {"1.0": False}
+    (user.environments / "tiny-1.0" / "left_behind").write_text("by the killed one")
+    stdout, _ = user.assay("worker", "install", "tiny")
+    assert "tiny 1.0 is installed" in stdout
+    assert user.listed() == {"1.0": True}
+    assert not (user.environments / "tiny-1.0" / "left_behind").exists()
+    assert user.left() == []
+    user.assay("run", "toy", "--worker", "tiny", *QUICK)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_ctrl_c_leaves_nothing(user, stage):
+    process = user.start("worker", "install", "tiny")
+    try:
+        until((user.environments / "tiny-1.0" / stage).exists, stage)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert "assay: stopped; nothing is left of tiny" in stderr
+    assert not (user.environments / "tiny-1.0").exists()
+    assert user.left() == []
+
+
+def test_of_two_installations_at_once_one_does_it_and_the_other_finds_it_done(user):
+    both = [user.start("worker", "install", "tiny") for _ in range(2)]
+    try:
+        said = [process.communicate(timeout=LIMIT_SECONDS) for process in both]
+    finally:
+        for process in both:
+            process.kill()
+            process.wait()
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sorted("is installed" in stdout for stdout, _ in said) == [False, True], said
+    assert sorted("is already there" in stdout for stdout, _ in said) == [False, True], said
+    user.assay("run", "toy", "--worker", "tiny", *QUICK)
+
+
+def test_again_makes_it_anew(user):
+    user.assay("worker", "install", "tiny==1.10rc1")
+    (user.environments / "tiny-1.10rc1" / "broken").write_text("")
+    stdout, _ = user.assay("worker", "install", "tiny==1.10rc1", "--again")
+    assert "tiny 1.10rc1 is installed" in stdout
+    assert not (user.environments / "tiny-1.10rc1" / "broken").exists()
+
+
+def test_where_environments_lie(user):
+    """ASSAY_ENVIRONMENTS first, then the user's data folder, then the home."""
+
+    def place(**variables):
+        _, stderr = user.assay("worker", "install", "tiny", "--python", "/nowhere", expect=1, **variables)
+        assert "/nowhere" in stderr
+
+    place(ASSAY_ENVIRONMENTS="here")
+    assert (user.path / "here" / ".tiny-1.0.lock").exists()
+    place(ASSAY_ENVIRONMENTS="", XDG_DATA_HOME=str(user.path / "data"))
+    assert (user.path / "data/assay/environments/.tiny-1.0.lock").exists()
+    place(ASSAY_ENVIRONMENTS="", XDG_DATA_HOME="", HOME=str(user.path / "home"))
+    assert (user.path / "home/.local/share/assay/environments/.tiny-1.0.lock").exists()
