@@ -266,7 +266,7 @@ class Installer {
 /// The pin, which must be the release that worker.json speaks of: else the two would drift apart unseen.
 std::string default_release(const plan::WorkerInfo& worker) {
   const auto& environment = *worker.environment;
-  const auto pin =
+  auto pin =
       plan::pinned_release(plan::read_worker_file(worker.folder / environment.requirements), environment.package);
   if (pin == worker.release) return pin;
   fail(ErrorKind::usage, "worker {}: {} pins {}=={}, worker.json says release {}. Make them the same.", worker.name,
