@@ -32,8 +32,6 @@ struct WorkerInfo {
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
   json check;                                ///< a small workload for `assay worker check`; null: the first network
   std::optional<Environment> environment;    ///< null: it needs none, and is there as soon as its folder is
-  std::vector<std::string> operators;        ///< of Assay's network graphs that it can build
-  std::vector<std::string> files;            ///< kinds of a user's network files it takes, as "py" for file.py:function
 
   // Not part of the file.
   std::filesystem::path folder;              ///< where worker.json lies
@@ -61,8 +59,6 @@ void describe(V& v, WorkerInfo& w) {
   v("inert", w.inert);
   v("check", w.check);
   v("environment", w.environment);
-  v("operators", w.operators);
-  v("files", w.files);
 }
 
 /// Throws Error{usage} where a field is missing or malformed: names and releases are letters, digits and ._+-.
