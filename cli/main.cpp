@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer("Start with: assay run toy --worker fake --batch 1-32*2");
   int exit_code = 0;
+  add_doctor(app, exit_code);
   add_run(app, behind, exit_code);
   add_show(app, exit_code);
   add_export(app, exit_code);

@@ -47,6 +47,14 @@ bool HostLock::take(const std::function<bool()>& waiting) {
   return true;
 }
 
+std::optional<bool> HostLock::is_held() const {
+  const Fd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0) return errno == ENOENT ? std::optional(false) : std::nullopt;
+  // A shared lock fits beside those of others who only look; closing the file gives it back.
+  if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return false;
+  return errno == EWOULDBLOCK ? std::optional(true) : std::nullopt;
+}
+
 void HostLock::give_back() {
   held_.reset();
 }

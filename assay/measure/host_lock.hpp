@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "assay/measure/spawn.hpp"
@@ -17,6 +18,8 @@ class HostLock {
   /// Takes the lock, calling `waiting` (true: go on) every 20 ms until it is free. False where told to stop.
   [[nodiscard]] bool take(const std::function<bool()>& waiting);
   void give_back();
+  /// Whether somebody has it now; null where that cannot be told. Makes no file.
+  std::optional<bool> is_held() const;
   int descriptor() const { return held_.get(); }
 
  private:

@@ -8,16 +8,19 @@
 #include <cstdlib>
 #include <map>
 
+#include "assay/core/utf8.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::platform {
 namespace {
 
 /// Fields of /proc/PID/stat behind the name, which may itself hold spaces and brackets. [0] is the state, field 3.
-std::optional<std::vector<std::string>> stat_fields(pid_t pid) {
+std::optional<std::vector<std::string>> stat_fields(pid_t pid, std::string* name = nullptr) {
   const auto text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   if (!text) return std::nullopt;
   const auto close = text->rfind(')');
+  const auto open = text->find('(');
+  if (name != nullptr && open < close && close != std::string::npos) *name = text->substr(open + 1, close - open - 1);
   if (close == std::string::npos || close + 2 > text->size()) return std::nullopt;
   std::vector<std::string> fields;
   std::size_t at = close + 2;
@@ -149,6 +152,26 @@ TreeUse tree_use(const std::vector<pid_t>& processes) {
     });
   }
   return use;
+}
+
+std::vector<ProcessTime> process_times() {
+  static const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  std::vector<ProcessTime> found;
+  for_each_number("/proc", [&](pid_t pid) {
+    ProcessTime one;
+    const auto fields = stat_fields(pid, &one.name);
+    if (!fields || fields->size() < 37) return;
+    const auto number = [&](std::size_t field) {
+      return std::atoll((*fields)[field - 3].c_str());
+    };  // NOLINT(cert-err34-c)
+    one.pid = pid;
+    one.name = printable(one.name, 40);
+    one.cpu_ns = (number(14) + number(15)) * tick_ns;  // user and system, numbered as proc(5) does
+    one.start_ticks = number(22);
+    one.cpu = number(39);
+    found.push_back(std::move(one));
+  });
+  return found;
 }
 
 std::int64_t resident_bytes(const std::vector<pid_t>& processes) {

@@ -33,6 +33,18 @@ struct TreeUse {
 
 TreeUse tree_use(const std::vector<pid_t>& processes);
 
+/// A process and the CPU time it has used so far.
+struct ProcessTime {
+  pid_t pid = 0;
+  std::int64_t start_ticks = 0;  ///< with the pid it names one process
+  std::string name;              ///< fit for a terminal
+  std::int64_t cpu = 0;          ///< on which it ran last
+  std::int64_t cpu_ns = 0;       ///< of all its threads, in steps of 10 ms
+};
+
+/// Every process that can be seen from here.
+std::vector<ProcessTime> process_times();
+
 /// Resident bytes of some processes in all; pages they share count for each.
 std::int64_t resident_bytes(const std::vector<pid_t>& processes);
 

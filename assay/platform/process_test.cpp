@@ -118,6 +118,22 @@ TEST(Process, pages_shared_with_a_child_count_once_in_the_proportional_sum) {
   EXPECT_EQ(block.back(), 1);
 }
 
+TEST(Process, the_time_of_every_process_is_found_with_its_name) {
+  volatile double sink = 1;
+  const auto mine = [] {
+    for (const auto& one : process_times()) {
+      if (one.pid == getpid()) return one;
+    }
+    return ProcessTime{};
+  };
+  const auto before = mine();
+  EXPECT_EQ(before.name, "platform_test");
+  EXPECT_EQ(before.start_ticks, start_ticks(getpid()));
+  while (*tree_use({getpid()}).cpu_ns < before.cpu_ns + 50'000'000) sink = sink * 1.0000001;
+  const auto after = mine();
+  EXPECT_GE(after.cpu_ns, before.cpu_ns + 30'000'000);  // 50 ms, less two steps of 10 ms
+}
+
 TEST(Proc, an_integer_is_found_only_at_the_beginning_of_a_line) {
   const std::string text = "first 3\nxsecond 4\nsecond\t5\n";
   EXPECT_EQ(integer_after(text, "first"), 3);
