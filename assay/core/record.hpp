@@ -235,7 +235,7 @@ struct Record {
   Summary summary;
   std::optional<Pair> pair;
   std::string platform;         ///< id of the machine
-  json state = json::object();  ///< of the machine during this run: kernel, load, governor
+  json state = json::object();  ///< of the machine when this run began: kernel, load, governor
   std::string started_utc;
   std::int64_t duration_ns = 0;  ///< from taking the run to having its result
   std::string assay_version;

@@ -50,7 +50,7 @@ TEST(DoctorReport, a_finding_says_what_why_and_what_to_do) {
   auto e = healthy();
   e.findings.insert(e.findings.begin(), {"disk", Severity::warning, "1 MiB free", "it stops", "make room"});
   EXPECT_THAT(doctor_report(e, 0, false),
-              HasSubstr("warning   disk: 1 MiB free\n          it stops.\n          -> make room\n"));
+              HasSubstr("warning   disk: 1 MiB free\n          It stops.\n          -> make room\n"));
 }
 
 TEST(DoctorReport, long_lines_are_broken_and_stay_below_each_other) {

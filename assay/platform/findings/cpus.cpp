@@ -20,9 +20,8 @@ std::optional<Finding> quota(const Situation& s) {
       fmt::format("frameworks start a thread for each CPU ({}) and do not know the quota: when it is used up, "
                   "all stop until the next period",
                   cpus),
-      fmt::format("measure with --intra-op {}, or give the container {} whole CPUs (a cpuset) in place of a "
-                  "quota",
-                  threads, threads)};
+      fmt::format("measure with --intra-op {}, or give the container {} (a cpuset) in place of a quota", threads,
+                  threads == 1 ? "one whole CPU" : fmt::format("{} whole CPUs", threads))};
 }
 
 std::optional<Finding> cpuset(const Situation& s) {

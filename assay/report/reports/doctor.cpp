@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "assay/core/units.hpp"
@@ -117,10 +118,15 @@ std::string gpus(const Examination& e) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string sentence(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
 void add_finding(const Finding& finding, Page& page) {
   const bool warning = finding.severity == Severity::warning;
   page.add(warning ? "warning" : "note", finding.code + ": " + finding.seen, kLabel, warning ? "1;33" : "36");
-  if (finding.why) page.add("", *finding.why + ".", kLabel);
+  if (finding.why) page.add("", sentence(*finding.why), kLabel);
   if (finding.mend) page.add("", "-> " + *finding.mend, kLabel);
 }
 
