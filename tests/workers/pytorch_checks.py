@@ -308,7 +308,7 @@ def check_a_step_by_layers_is_the_same_step():
                 assert_same(found[name], gradient)
             before = network.build(graph, 7).module
             for (name, now), old in zip(made._module.named_parameters(), before.parameters()):
-                assert_same(now.detach(), (old - 0.01 * truth[name]).detach())
+                assert_same(now.detach(), (old - 1e-5 * truth[name]).detach())
 
 
 def check_layers_are_timed_where_the_work_is():
@@ -350,14 +350,17 @@ def check_nodes_without_gradients_take_no_time_backward():
     assert times["front"] == 0 and times["conv"] > 0 and times["fc"] > 0 and times["loss"] > 0
 
 
-def check_training_reduces_the_loss_and_stays_finite():
+def check_training_reduces_the_loss_as_its_gradient_says():
+    """While the gradient g hardly changes, n steps with momentum m move the weights by g * rate * s, where s is the sum
+    of (1 - m^k) / (1 - m) for k = 1 to n, and the loss falls by |g|^2 * rate * s. For n = 300 and m = .9, s is 2910."""
     for graph in (graphs.small_network(), transformer()):
+        first, gradients = loss_and_gradients(graph)
         made = work.build(prepare(graph, "train")).steps
-        first = float(made._loss(made._module(*made._inputs)))
         for _ in range(300):
             made.step()
         last = float(made._loss(made._module(*made._inputs)))
-        assert last < 0.9 * first and math.isfinite(last), (first, last)
+        expected = 2910 * 1e-5 * sum(float(g.double().square().sum()) for g in gradients.values())
+        assert 0.8 * expected < first - last < 1.2 * expected, (first, last, expected)
 
 
 def check_bf16_is_bf16_throughout():
