@@ -129,12 +129,12 @@ class Worker:
         self.send(message)
         return self.read(seconds)
 
-    def measure(self, detail="step", seconds=1, max_samples=5):
-        """Samples with their phases, layers by node, and `done`; or the `error`."""
+    def measure(self, detail="step", seconds=1, max_samples=5, wait=LIMIT_SECONDS):
+        """Samples with their phases, layers by node, and `done`; or the `error`. `wait`: seconds for a line."""
         self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples})
         ns, phases, layers, lines = [], {}, {}, 0
         while True:
-            message = self.read()
+            message = self.read(wait)
             assert message is not None, "the worker ended instead of answering"
             if message["type"] == "error":
                 return message
