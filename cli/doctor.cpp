@@ -63,8 +63,14 @@ platform::Situation gather(const DoctorOptions& o, const platform::Machine& mach
   for (const auto allocator : {Allocator::tcmalloc, Allocator::jemalloc}) {
     if (!measure::find_allocator(allocator)) s.missing_allocators.emplace_back(name_of(allocator));
   }
-  const auto catalog = plan::Catalog::read(worker_roots());
-  for (const auto& worker : catalog.workers()) s.workers.push_back({worker.name, worker.release});
+  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  for (const auto& worker : catalog.workers()) {
+    if (worker.installed()) {
+      s.workers.push_back({worker.name, worker.release});
+    } else {
+      s.workers_to_install.push_back(worker.name);
+    }
+  }
   s.worker_problems = catalog.problems();
   return s;
 }

@@ -45,6 +45,7 @@ struct Situation {
   std::vector<std::string> missing_allocators;
   std::optional<bool> host_lock_held;
   std::vector<WorkerAtHand> workers;
+  std::vector<std::string> workers_to_install;  ///< shipped, but without their environment
   std::vector<std::string> worker_problems;
 };
 

@@ -210,6 +210,8 @@ TEST(Health, the_rest_of_what_is_looked_at) {
                 .seen,
             "no tcmalloc, no jemalloc");
   only("workers", Severity::warning, [](Situation& s) { s.workers.clear(); });
+  EXPECT_EQ(only("workers", Severity::note, [](Situation& s) { s.workers_to_install = {"pytorch"}; }).mend,
+            "assay worker install pytorch");
   EXPECT_THAT(only("workers", Severity::warning, [](Situation& s) { s.worker_problems = {"x/worker.json: bad"}; }).seen,
               HasSubstr("x/worker.json"));
   EXPECT_THAT(*only("gpus", Severity::note,

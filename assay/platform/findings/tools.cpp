@@ -15,6 +15,11 @@ std::optional<Finding> workers(const Situation& s) {
     return Finding{"workers", Severity::warning, "none is installed", "nothing can be measured without one",
                    "build Assay with its workers, or name a folder of yours in ASSAY_WORKERS"};
   }
+  if (!s.workers_to_install.empty()) {
+    const auto names = fmt::format("{}", fmt::join(s.workers_to_install, " "));
+    return Finding{"workers", Severity::note, fmt::format("not installed: {}", names),
+                   "a framework can be measured once its environment is made", "assay worker install " + names};
+  }
   return well("workers", fmt::format("{} at hand", s.workers.size()));
 }
 
