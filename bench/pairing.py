@@ -22,7 +22,7 @@ def sample_medians(record):
 
 
 def wall_times(record):
-    """Time of a step in each measured slice, by its round: the whole slice over its steps, whatever lies between them."""
+    """Time of a step in each measured slice, by its round: the whole slice over its steps, with what lies between."""
     slices = [piece for piece in record["ranks"][0]["slices"] if not piece["warmup"]]
     return {piece["turn"] // 2: (piece["end_ns"] - piece["begin_ns"]) / piece["samples"] for piece in slices}
 

@@ -59,7 +59,7 @@ void export_csv(store::Store& store, const store::Filter& filter, Output& out) {
   std::unordered_map<std::string, Trial> trials;
   for (auto& row : store.trials(filter)) trials.emplace(row.id, std::move(row.trial));
   out.write(report::csv_header());
-  for (const auto& row : store.runs(filter)) out.write(report::csv_row(row, trials.at(row.trial)));
+  store.records(filter, [&](const Record& record) { out.write(report::csv_row(record, trials.at(record.trial))); });
 }
 
 void export_json(store::Store& store, const store::Filter& filter, Output& out) {

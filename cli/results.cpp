@@ -15,7 +15,7 @@ report::ReportData results_of_campaigns(store::Store& store, std::vector<store::
   report::ReportData data;
   for (const auto& campaign : campaigns) {
     const store::Filter filter{.campaign = campaign.id};
-    auto results = report::results_of(store.trials(filter), store.runs(filter));
+    auto results = report::results_of(store, filter);
     std::move(results.begin(), results.end(), std::back_inserter(data.results));
   }
   data.campaigns = std::move(campaigns);

@@ -39,7 +39,7 @@ struct RunOptions {
   std::optional<std::int64_t> max_samples;
   std::optional<std::int64_t> pair_steps;
   std::optional<std::int64_t> retries;
-  bool phases = false;
+  std::optional<bool> phases;
   bool layers = false;
   bool json = false;
   bool quiet = false;
@@ -96,7 +96,7 @@ void apply_measure(const RunOptions& o, Measure& m) {
   if (o.max_samples) m.max_samples = *o.max_samples;
   if (o.pair_steps) m.pair_steps = *o.pair_steps;
   if (o.retries) m.retries = *o.retries;
-  m.phases = m.phases || o.phases;
+  if (o.phases) m.phases = o.phases;
   m.layers = m.layers || o.layers;
 }
 
@@ -244,7 +244,11 @@ void add_measure_flags(CLI::App& command, RunOptions& o) {
   command.add_option("--warmup", o.warmup, "Time before that, kept but not summarised [500ms]")->group(group);
   command.add_option("--max-samples", o.max_samples, "Samples that are enough [10000]")->group(group);
   command.add_option("--pair-steps", o.pair_steps, "Steps in a slice of a lock-step pair [2]")->group(group);
-  command.add_flag("--phases", o.phases, "Also time the phases of a step, in passes of their own")->group(group);
+  command
+      .add_flag_function(
+          "--phases,!--no-phases", [&o](std::int64_t times) { o.phases = times > 0; },
+          "Also time the phases of a step, in passes of their own [where the worker can]")
+      ->group(group);
   command.add_flag("--layers", o.layers, "Also time every layer, in passes of their own")->group(group);
   command.add_option("--limit", o.limit, "Silence after which a worker counts as hung [300s]")->group(group);
   command.add_option("--prepare-limit", o.prepare_limit, "The same while it prepares [600s]")->group(group);

@@ -35,13 +35,14 @@ void show_trial(store::Store& store, const ShowOptions& o) {
     fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(o.trial), trials.size());
   }
   const auto rows = store.runs(filter);
+  auto results = report::results_of(store, filter);
+  add_shares(store, results);
   if (o.json) {
     report::ReportData data;
-    data.results = report::results_of(trials, rows);
-    add_shares(store, data.results);
+    data.results = std::move(results);
     return print(report::json_report(data).dump(2) + "\n");
   }
-  print(report::trial_report(trials[0], rows, terminal_width()));
+  print(report::trial_report(trials[0], rows, results, terminal_width()));
 }
 
 void show(const ShowOptions& o) {

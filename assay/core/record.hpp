@@ -54,11 +54,16 @@ void describe(V& v, Outcome& o) {
 /// What else went on while the worker was timed. Null: could not be read, never 0.
 struct Disturbance {
   std::optional<std::int64_t> window_ns;             ///< the time these counters cover
+  std::optional<std::int64_t> measured_ns;           ///< of it, while this process itself ran steps
   std::optional<std::int64_t> cpus;                  ///< how many CPUs they cover: those the worker may use
   std::optional<std::int64_t> steal_ns;              ///< taken by the hypervisor from the CPUs allowed
   std::optional<std::int64_t> cpu_pressure_ns;       ///< somebody waited for a CPU (/proc/pressure/cpu, some)
   std::optional<std::int64_t> involuntary_switches;  ///< of the worker's threads
   std::optional<std::int64_t> cpu_ns;                ///< used by the worker's tree
+  std::optional<std::int64_t> assay_cpu_ns;          ///< used by assay-rank itself: its speed probe
+  std::optional<std::int64_t> threads;               ///< of the worker's tree, alive at the end
+  std::optional<std::int64_t> active_threads;        ///< of them, at work: see platform/counters.hpp
+  std::optional<double> quota_cpus;                  ///< CPUs that a cgroup quota leaves it; null: no quota
   std::optional<std::int64_t> wait_ns;               ///< the worker's threads were runnable but not running
   std::optional<std::int64_t> other_cpu_ns;          ///< used by everybody else on the CPUs allowed
   std::optional<std::int64_t> throttled_ns;          ///< lost to a cgroup quota
@@ -69,11 +74,16 @@ struct Disturbance {
 template <typename V>
 void describe(V& v, Disturbance& d) {
   v("window_ns", d.window_ns);
+  v("measured_ns", d.measured_ns);
   v("cpus", d.cpus);
   v("steal_ns", d.steal_ns);
   v("cpu_pressure_ns", d.cpu_pressure_ns);
   v("involuntary_switches", d.involuntary_switches);
   v("cpu_ns", d.cpu_ns);
+  v("assay_cpu_ns", d.assay_cpu_ns);
+  v("threads", d.threads);
+  v("active_threads", d.active_threads);
+  v("quota_cpus", d.quota_cpus);
   v("wait_ns", d.wait_ns);
   v("other_cpu_ns", d.other_cpu_ns);
   v("throttled_ns", d.throttled_ns);
@@ -158,20 +168,24 @@ void describe(V& v, RankResult& r) {
   v("notes", r.notes);
 }
 
-/// Why a run's numbers should not be trusted.
+/// What stood in the way of a run.
 struct Reason {
-  std::string code;     ///< steal, pressure, neighbours, throttled, swap, probe, oversubscribed, …
-  std::string message;  ///< with the figures
+  std::string code;     ///< steal, neighbours, swap, probe: they pass; throttled, oversubscribed: they stay
+  std::string message;  ///< with the figures, and what to do
+  bool passing =
+      true;  ///< false: it lies in the settings or in limits of the machine, and measuring again shows it again
 };
 
 template <typename V>
 void describe(V& v, Reason& r) {
   required(v, "code", r.code);
   v("message", r.message);
+  v("passing", r.passing);
 }
 
+/// Whether a run's numbers say what its trial does on its platform.
 struct Validity {
-  bool trusted = true;
+  bool trusted = true;  ///< false where a passing reason spoiled them: such a run is measured again
   std::vector<Reason> reasons;
 };
 

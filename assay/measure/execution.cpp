@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/utf8.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -23,6 +24,8 @@ namespace assay::measure {
 namespace {
 
 constexpr std::int64_t kMostInterruptions = 5;
+constexpr std::size_t kMostNamed = 3;
+constexpr std::int64_t kLookNs = 100'000'000;        // as long as a look at who disturbs takes
 constexpr std::int64_t kRankEndNs = 12'000'000'000;  // a rank told to stop has ended its tree well within this
 
 enum class RanksEnd { finished, stopped, lost };
@@ -139,8 +142,24 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
   return results;
 }
 
-Record make_record(const store::Lease& lease, std::size_t part, std::vector<RankResult> ranks,
-                   std::int64_t partner_cpu_ns) {
+/// Adds to a disturbed run who it was, as far as they are still at it: nothing of ours runs any more.
+void name_neighbours(Validity& validity, const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
+  for (auto& reason : validity.reasons) {
+    if (reason.code != kNeighbours) continue;
+    auto cpus = disturbed_cpus(ranks, partner);
+    if (cpus.empty()) cpus = platform::allowed_cpus();
+    for (const auto& one : platform::busiest_processes(cpus, kMostNamed, kLookNs)) {
+      reason.message +=
+          fmt::format("{}{} (process {}) {:.0f} % of a CPU",
+                      reason.message.find("right after") == std::string::npos ? "; right after it: " : ", ",
+                      printable(one.name, 32), one.pid, 100 * one.cpus);
+    }
+  }
+}
+
+Record make_record(const store::Lease& lease, std::size_t part, const std::vector<std::vector<RankResult>>& results) {
+  const auto& ranks = results[part];
+  const auto partner = results.size() > 1 ? results[1 - part] : std::vector<RankResult>{};
   const auto& run = lease.runs[part];
   Record record;
   record.campaign = lease.campaign;
@@ -152,9 +171,10 @@ Record make_record(const store::Lease& lease, std::size_t part, std::vector<Rank
   record.assay_version = ASSAY_VERSION;
   if (record.outcome.kind == OutcomeKind::ok) {
     record.summary = summarise(ranks, run.trial);
-    record.validity = judge(ranks, partner_cpu_ns);
+    record.validity = judge(ranks, partner);
+    name_neighbours(record.validity, ranks, partner);
   }
-  record.ranks = std::move(ranks);
+  record.ranks = ranks;
   return record;
 }
 
@@ -167,7 +187,7 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
     const auto kind = one.record.outcome.kind;
     interrupted |= kind == OutcomeKind::interrupted;
     failed |= kind != OutcomeKind::ok && kind != OutcomeKind::interrupted;
-    disturbed |= kind == OutcomeKind::ok && !one.record.validity.trusted;
+    disturbed |= kind == OutcomeKind::ok && is_passing(one.record.validity);
   }
   const std::int64_t attempt = lease.runs.front().attempt;
   // Partners share every disturbance, and their ratio stands it: a pair is not measured again for it.
@@ -192,7 +212,7 @@ Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const 
     }
     auto source = plan::planned_source(*worker, run.trial.workload);
     order.parts.push_back({run.trial, plan::run_seed(lease.seed, run.trial_id, run.index), plan::worker_argv(*worker),
-                           worker_environment(run.trial.settings, mark), std::move(source.graph),
+                           worker_environment(run.trial.settings, mark), worker->details, std::move(source.graph),
                            std::move(source.file)});
     const std::int64_t instances = run.trial.settings.instances.value_or(1);
     for (std::int64_t i = 0; i < processes_of(run.trial); ++i) {
@@ -251,14 +271,11 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
       file_failed(ranks.disk_error(), "keep the result of a run below", context.options.run_root.string());
     }
     std::vector<std::vector<RankResult>> results;
-    std::int64_t used_ns = 0;
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       results.push_back(collect(directory, order, static_cast<std::int64_t>(part)));
-      used_ns += cpu_used_ns(results.back());
     }
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
-      const std::int64_t partner_ns = used_ns - cpu_used_ns(results[part]);
-      finished.push_back({make_record(lease, part, std::move(results[part]), partner_ns), false});
+      finished.push_back({make_record(lease, part, results), false});
     }
   }
   for (auto& one : finished) {

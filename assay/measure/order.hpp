@@ -36,6 +36,7 @@ struct Part {
   std::int64_t seed = 0;
   std::vector<std::string> argv;                   ///< of the worker
   std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
+  std::vector<std::string> details;                ///< what the worker can time besides steps, by its own word
   json graph;                                      ///< of the network, as it travels to the worker; null where none
   std::optional<plan::NetworkFile> file;           ///< the user's own network
 };
@@ -46,6 +47,7 @@ void describe(V& v, Part& p) {
   v("seed", p.seed);
   required(v, "argv", p.argv);
   v("environment", p.environment);
+  v("details", p.details);
   v("graph", p.graph);
   v("file", p.file);
 }

@@ -21,6 +21,9 @@ constexpr double kMostExitSeconds = 30;
 constexpr double kGraceSeconds = 1;
 constexpr std::int64_t kProbeEveryNs = 50'000'000;
 constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every phase or layer
+// Phases are timed in every run that can, so they must not make runs noticeably longer; layers only on request.
+constexpr double kPhasesShare = 0.1;
+constexpr double kLayersShare = 0.5;
 
 /// The state of one process being measured.
 class Rank {
@@ -149,7 +152,7 @@ class Rank {
       });
     }
     finish_steps(before);
-    if (!measure_.phases && !measure_.layers) return;
+    if (measure_.phases == false && !measure_.layers) return;  // both sides of a pair decide the same
     const std::int64_t detail_turn = sync_.stopped_at() + process_.part;
     sync_.wait_last_turn(detail_turn, tick);
     measure_details();
@@ -179,27 +182,42 @@ class Rank {
 
   void finish_steps(const platform::Counters& before) {
     result_.probe_after_ns = probe_->run();
-    result_.disturbance = platform::between(before, read_counters(), cpus_);
+    std::int64_t measured_ns = 0;
+    for (const auto& slice : result_.slices) measured_ns += slice.end_ns - slice.begin_ns;
+    result_.disturbance = platform::between(before, read_counters(), cpus_, measured_ns);
   }
 
   void measure_details() {
-    const double seconds = measure_.seconds / 2;
-    if (measure_.phases) {
-      auto measured = session_->measure("phases", seconds, kDetailSamples, measure_.limit_seconds);
-      result_.phase_step_ns = std::move(measured.samples_ns);
-      result_.phases_ns = std::move(measured.phases_ns);
-    }
     if (measure_.layers) {
-      auto measured = session_->measure("layers", seconds, kDetailSamples, measure_.limit_seconds);
+      auto measured =
+          session_->measure("layers", measure_.seconds * kLayersShare, kDetailSamples, measure_.limit_seconds);
       result_.layer_step_ns = std::move(measured.samples_ns);
       result_.layers = std::move(measured.layers);
     }
+    const auto& offers = part_.details;
+    const bool can = std::find(offers.begin(), offers.end(), "phases") != offers.end();
+    if (!measure_.phases.value_or(can)) return;
+    try {
+      measure_phases();
+    } catch (const WorkerFailure& failure) {
+      // Nobody asked for them, and the steps are there. After its refusal the worker ends, so this comes last.
+      if (measure_.phases || failure.outcome.kind != OutcomeKind::refused) throw;
+      result_.notes.push_back("no phases: " + failure.outcome.message);
+      refused_phases_ = true;
+    }
+  }
+
+  void measure_phases() {
+    auto measured =
+        session_->measure("phases", measure_.seconds * kPhasesShare, kDetailSamples, measure_.limit_seconds);
+    result_.phase_step_ns = std::move(measured.samples_ns);
+    result_.phases_ns = std::move(measured.phases_ns);
   }
 
   void leave() {
     stage_ = "exit";
     const double patience = std::min(measure_.limit_seconds, kMostExitSeconds);
-    if (!session_->exit(patience)) {
+    if (!(refused_phases_ ? session_->wait_end(patience) : session_->exit(patience))) {
       worker_failed(OutcomeKind::timed_out, fmt::format("did not end within {} s of being asked to", patience));
     }
     result_.peak_memory_bytes = session_->peak_memory_bytes();
@@ -256,6 +274,7 @@ class Rank {
   std::int64_t next_tree_check_ns_ = 0;
   std::int64_t probed_ns_ = -kProbeEveryNs;
   const char* stage_ = "start";
+  bool refused_phases_ = false;
   std::vector<std::int64_t> cpus_;
   std::vector<std::string> environment_;
   std::optional<platform::SpeedProbe> probe_;

@@ -118,6 +118,13 @@ bool Session::exit(double limit_seconds, Farewell farewell) {
   return true;
 }
 
+bool Session::wait_end(double limit_seconds) {
+  const std::int64_t deadline = deadline_after(limit_seconds);
+  input_.reset();
+  while (!process_ended_ && monotonic_ns() < deadline) wait(deadline, false);
+  return process_ended_;
+}
+
 void Session::attend() {
   wait(monotonic_ns(), false);
   if (process_ended_) report_end();

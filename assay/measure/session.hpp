@@ -37,6 +37,10 @@ class Session {
   /// How a worker is asked to end.
   enum class Farewell { message, end_of_input };
 
+  /// Waits for a worker that has said `error` and so must end by itself; what its exit code is does not matter.
+  /// False where it is still there.
+  bool wait_end(double limit_seconds);
+
   /// Asks the worker to end and waits; false where it had to be left to end_tree. Throws WorkerFailure where it says
   /// something more or ends badly.
   bool exit(double limit_seconds, Farewell farewell = Farewell::message);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/core/units.hpp"
+#include "assay/measure/oversubscription.hpp"
 
 namespace assay::measure {
 namespace {
@@ -12,14 +13,18 @@ constexpr std::int64_t kShortestWindowNs = 500'000'000;
 constexpr double kMostSteal = 0.02;
 constexpr double kMostThrottled = 0.01;
 constexpr double kMostNeighbours = 0.10;
+constexpr double kLeastWait = 0.01;
+constexpr double kFull = 0.95;
 constexpr double kMostProbeSpread = 1.25;
 
-void add(Validity& validity, const char* code, std::string message) {
-  validity.trusted = false;
+enum class Lasts { passing, standing };
+
+void add(Validity& validity, const char* code, std::string message, Lasts lasts = Lasts::passing) {
+  if (lasts == Lasts::passing) validity.trusted = false;
   for (const auto& reason : validity.reasons) {
     if (reason.code == code) return;  // one process saw it: enough
   }
-  validity.reasons.push_back({code, std::move(message)});
+  validity.reasons.push_back({code, std::move(message), lasts == Lasts::passing});
 }
 
 /// `part` of `whole` above `limit`?
@@ -36,6 +41,11 @@ double cpus_of(const Disturbance& d) {
   return static_cast<double>(std::max<std::int64_t>(1, d.cpus.value_or(1)));
 }
 
+bool is_throttled(const Disturbance& d) {
+  return d.window_ns && *d.window_ns >= kShortestWindowNs &&
+         above(d.throttled_ns, static_cast<double>(*d.window_ns), kMostThrottled);
+}
+
 void judge_counters(const Disturbance& d, Validity& validity) {
   if (!d.window_ns || *d.window_ns < kShortestWindowNs) return;
   const double cpus = cpus_of(d);
@@ -43,26 +53,77 @@ void judge_counters(const Disturbance& d, Validity& validity) {
   if (above(d.steal_ns, window * cpus, kMostSteal)) {
     add(validity, "steal", share("the hypervisor took CPU time", *d.steal_ns, window * cpus));
   }
-  if (above(d.throttled_ns, window, kMostThrottled)) {
-    add(validity, "throttled", share("a CPU quota stopped the worker", *d.throttled_ns, window));
+  if (is_throttled(d)) {
+    // The kernel counts the stopped time of every CPU.
+    const std::string quota = d.quota_cpus ? fmt::format(" of {:.2g} CPUs", *d.quota_cpus) : "";
+    add(validity, kThrottled,
+        share(fmt::format("a cgroup's CPU quota{} stopped the worker", quota).c_str(), *d.throttled_ns, window * cpus) +
+            "; use fewer threads or raise the quota",
+        Lasts::standing);
   }
   if (d.swap_bytes && *d.swap_bytes > 0) {
     add(validity, "swap", fmt::format("{} were swapped while measuring", format_bytes(*d.swap_bytes)));
   }
 }
 
-/// Other processes only disturb where the worker's threads had to wait for them.
-void judge_neighbours(const std::vector<RankResult>& ranks, std::int64_t partner_cpu_ns, Validity& validity) {
-  const Disturbance& d = ranks[0].disturbance;
-  if (!d.window_ns || *d.window_ns < kShortestWindowNs || !d.other_cpu_ns) return;
-  // What the other instances of the same run used is the workload's own.
-  const std::int64_t own = cpu_used_ns(ranks) - d.cpu_ns.value_or(0) + partner_cpu_ns;
-  const std::int64_t others = std::max<std::int64_t>(0, *d.other_cpu_ns - own);
-  const double cpus = cpus_of(d);
-  const auto window = static_cast<double>(*d.window_ns);
-  if (above(others, window * cpus, kMostNeighbours) && above(d.wait_ns, window, 0.01)) {
-    add(validity, "neighbours", share("other processes used the same CPUs", others, window * cpus));
+/// Whether two processes may have run on the same CPU; one that is not pinned may run on any.
+bool share_cpus(const RankResult& a, const RankResult& b) {
+  if (a.cpus.empty() || b.cpus.empty()) return true;
+  return std::any_of(a.cpus.begin(), a.cpus.end(),
+                     [&](auto cpu) { return std::find(b.cpus.begin(), b.cpus.end(), cpu) != b.cpus.end(); });
+}
+
+std::int64_t used_ns(const RankResult& rank) {
+  return rank.disturbance.cpu_ns.value_or(0) + rank.disturbance.assay_cpu_ns.value_or(0);
+}
+
+/// CPU that others than this run and its partner used on the CPUs of one of its processes; null where it is not known.
+std::optional<std::int64_t> others_ns(const RankResult& rank, const std::vector<RankResult>& ranks,
+                                      const std::vector<RankResult>& partner) {
+  const Disturbance& d = rank.disturbance;
+  if (!d.window_ns || *d.window_ns < kShortestWindowNs || !d.other_cpu_ns) return std::nullopt;
+  std::int64_t own = 0;
+  for (const auto* group : {&ranks, &partner}) {
+    for (const auto& one : *group) {
+      if (&one != &rank && share_cpus(rank, one)) own += used_ns(one);
+    }
   }
+  return std::max<std::int64_t>(0, *d.other_cpu_ns - own);
+}
+
+/// Other processes only disturb where the worker's threads had to wait for them. Where its threads ended meanwhile, how
+/// long they waited is not known: then the CPUs must have been full.
+bool had_to_wait(const Disturbance& d, std::int64_t others) {
+  const auto window = static_cast<double>(*d.window_ns);
+  if (d.wait_ns) return above(d.wait_ns, window, kLeastWait);
+  return static_cast<double>(d.cpu_ns.value_or(0) + others) > kFull * window * cpus_of(d);
+}
+
+/// The process whose CPUs others used most of, where it is enough to disturb.
+struct Disturbed {
+  const RankResult* rank = nullptr;
+  std::int64_t others = 0;
+};
+
+Disturbed find_disturbed(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
+  Disturbed worst;
+  for (const auto& rank : ranks) {
+    const auto others = others_ns(rank, ranks, partner);
+    if (!others || *others <= worst.others) continue;
+    const Disturbance& d = rank.disturbance;
+    if (above(others, static_cast<double>(*d.window_ns) * cpus_of(d), kMostNeighbours) && had_to_wait(d, *others))
+      worst = {&rank, *others};
+  }
+  return worst;
+}
+
+void judge_neighbours(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner,
+                      Validity& validity) {
+  const auto worst = find_disturbed(ranks, partner);
+  if (worst.rank == nullptr) return;
+  const Disturbance& d = worst.rank->disturbance;
+  add(validity, kNeighbours,
+      share("other processes used the same CPUs", worst.others, static_cast<double>(*d.window_ns) * cpus_of(d)));
 }
 
 void judge_probe(const RankResult& rank, Validity& validity) {
@@ -85,20 +146,24 @@ void judge_probe(const RankResult& rank, Validity& validity) {
 
 }  // namespace
 
-std::int64_t cpu_used_ns(const std::vector<RankResult>& ranks) {
-  std::int64_t used = 0;
-  for (const auto& rank : ranks) used += rank.disturbance.cpu_ns.value_or(0);
-  return used;
+bool is_passing(const Validity& validity) {
+  return std::any_of(validity.reasons.begin(), validity.reasons.end(), [](const Reason& r) { return r.passing; });
 }
 
-Validity judge(const std::vector<RankResult>& ranks, std::int64_t partner_cpu_ns) {
+std::vector<std::int64_t> disturbed_cpus(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
+  const auto worst = find_disturbed(ranks, partner);
+  return worst.rank != nullptr ? worst.rank->cpus : std::vector<std::int64_t>{};
+}
+
+Validity judge(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
   Validity validity;
-  if (ranks.empty()) return validity;
   for (const auto& rank : ranks) {
     judge_counters(rank.disturbance, validity);
-    judge_probe(rank, validity);
+    // A quota stops the probe as well: its times then tell of the quota and not of the host.
+    if (!is_throttled(rank.disturbance)) judge_probe(rank, validity);
   }
-  judge_neighbours(ranks, partner_cpu_ns, validity);
+  judge_neighbours(ranks, partner, validity);
+  if (auto message = oversubscription(ranks)) add(validity, kOversubscribed, std::move(*message), Lasts::standing);
   return validity;
 }
 

@@ -7,11 +7,24 @@
 namespace assay::measure {
 
 /// Whether a run's numbers can be trusted, from what its processes saw. Each reason carries its figures.
-/// CPU that the workload's own threads used is never a disturbance; neither is `partner_cpu_ns`, what the partner of a
-/// lock-step pair used meanwhile.
-Validity judge(const std::vector<RankResult>& ranks, std::int64_t partner_cpu_ns = 0);
+///
+/// Some reasons pass: steal, neighbours, swapping, a host that changes its speed. They make a run untrusted, and it is
+/// measured again. Others stay as long as settings and machine do: oversubscribed and throttled. The numbers are then
+/// what this trial does here, so the run stays trusted, and whoever reads them is told.
+///
+/// CPU that the workload's own threads and children, its other instances, Assay's own probes or the `partner` of a
+/// lock-step pair used is never a disturbance.
+Validity judge(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner = {});
 
-/// CPU that all processes of a run used while measured, as far as it is known.
-std::int64_t cpu_used_ns(const std::vector<RankResult>& ranks);
+/// Codes of Reason.
+constexpr const char* kNeighbours = "neighbours";
+constexpr const char* kOversubscribed = "oversubscribed";
+constexpr const char* kThrottled = "throttled";
+
+/// True where a reason passes, so that measuring again may help.
+bool is_passing(const Validity& validity);
+
+/// CPUs on which a reason "neighbours" was found; empty: on all that are allowed.
+std::vector<std::int64_t> disturbed_cpus(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner);
 
 }  // namespace assay::measure

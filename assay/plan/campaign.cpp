@@ -21,7 +21,7 @@ void check_name(const std::string& name) {
 }
 
 void check_workers(const Campaign& campaign, const Catalog& catalog) {
-  if (!campaign.measure.phases && !campaign.measure.layers) return;
+  if (!campaign.measure.phases.value_or(false) && !campaign.measure.layers) return;
   std::set<std::pair<std::string, std::string>> seen;
   for (const auto& trial : campaign.trials) {
     if (!seen.emplace(trial.worker.name, trial.worker.release).second) continue;

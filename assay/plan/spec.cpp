@@ -89,6 +89,10 @@ class Reader {
     out = text == "true";
   }
 
+  void read(const Yaml& node, const std::string& what, std::optional<bool>& out) const {
+    if (node.kind != Yaml::Kind::null) read(node, what, out.emplace());
+  }
+
   void read(const Yaml& node, const std::string& what, std::string& out) const {
     out = scalar(node, what, "Write text.");
   }

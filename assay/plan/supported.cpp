@@ -93,7 +93,7 @@ void check_details(const WorkerInfo& worker, const Measure& measure) {
     fail(ErrorKind::usage, "measure.{}: the worker {} {} cannot measure {}. It has: {}. Set it to false.", detail,
          worker.name, worker.release, detail, worker.details.empty() ? "step" : listed(worker.details));
   };
-  check_detail(measure.phases, "phases");
+  check_detail(measure.phases.value_or(false), "phases");
   check_detail(measure.layers, "layers");
 }
 

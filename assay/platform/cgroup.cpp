@@ -125,9 +125,15 @@ std::vector<fs::path> cgroup_directories(const std::string& controller, const fs
   return directories;
 }
 
+std::optional<double> read_quota(const std::vector<fs::path>& cpu_directories) {
+  std::optional<double> least;
+  for (const auto& directory : cpu_directories) keep_smaller(least, quota_of(directory));
+  return least;
+}
+
 CgroupLimits read_cgroup_limits(const fs::path& root) {
   CgroupLimits limits;
-  for (const auto& directory : cgroup_directories("cpu", root)) keep_smaller(limits.cpus, quota_of(directory));
+  limits.cpus = read_quota(cgroup_directories("cpu", root));
   for (const auto& directory : cgroup_directories("memory", root))
     keep_smaller(limits.memory_bytes, memory_of(directory));
   for (const auto& directory : cgroup_directories("cpuset", root)) {

@@ -30,6 +30,9 @@ std::vector<std::filesystem::path> cgroup_directories(const std::string& control
 
 CgroupLimits read_cgroup_limits(const std::filesystem::path& root = "/");
 
+/// CPU time per time that the tightest of these groups allows; null where none has a quota.
+std::optional<double> read_quota(const std::vector<std::filesystem::path>& cpu_directories);
+
 /// Null where no group counts it.
 std::optional<Throttling> read_throttling(const std::vector<std::filesystem::path>& cpu_directories);
 

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <ctime>
 
 #include "assay/core/clock.hpp"
 #include "assay/platform/cgroup.hpp"
@@ -12,6 +14,11 @@
 namespace assay::platform {
 namespace {
 
+constexpr double kActive = 0.2;
+constexpr double kWanting = 0.5;
+constexpr std::int64_t kTickErrorNs = 40'000'000;  // children's times come in ticks of 10 ms, user and system apart
+constexpr std::int64_t kShortestNs = 100'000'000;  // a shorter time tells nothing of what a thread does
+
 std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before,
                                        const std::optional<std::int64_t>& after) {
   // A sum over threads can fall when threads end; a fall tells nothing and is null.
@@ -19,10 +26,53 @@ std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before
   return *after - *before;
 }
 
-std::optional<std::int64_t> read_throttled() {
+void read_cgroup(Counters& counters) {
   static const auto directories = cgroup_directories("cpu");
-  const auto throttling = read_throttling(directories);
-  return throttling ? std::optional(throttling->throttled_ns) : std::nullopt;
+  if (const auto throttling = read_throttling(directories)) counters.throttled_ns = throttling->throttled_ns;
+  counters.quota_cpus = read_quota(directories);
+}
+
+/// What the threads that are alive did between two readings.
+struct ThreadsDelta {
+  std::int64_t cpu_ns = 0;
+  std::int64_t wait_ns = 0;
+  std::int64_t involuntary_switches = 0;
+  std::int64_t active = 0;
+};
+
+ThreadsDelta compare_threads(const TreeUse& before, const TreeUse& after, std::int64_t measured_ns) {
+  ThreadsDelta sum;
+  const auto measured = static_cast<double>(measured_ns);
+  for (const auto& [id, use] : after.threads) {
+    ThreadUse earlier;  // of a thread that is new: nothing
+    const auto known = before.threads.find(id);
+    if (known != before.threads.end() && known->second.cpu_ns <= use.cpu_ns) earlier = known->second;
+    const auto ran = static_cast<double>(use.cpu_ns - earlier.cpu_ns);
+    const auto waited = static_cast<double>(use.wait_ns - earlier.wait_ns);
+    if (ran >= kActive * measured || ran + waited >= kWanting * measured) ++sum.active;
+    sum.cpu_ns += use.cpu_ns - earlier.cpu_ns;
+    sum.wait_ns += use.wait_ns - earlier.wait_ns;
+    sum.involuntary_switches += use.involuntary_switches.value_or(0) - earlier.involuntary_switches.value_or(0);
+  }
+  return sum;
+}
+
+void add_threads(const Counters& before, const Counters& after, Disturbance& d) {
+  if (after.tree.threads.empty()) return;
+  d.threads = static_cast<std::int64_t>(after.tree.threads.size());
+  const auto sum = compare_threads(before.tree, after.tree, *d.measured_ns);
+  // Where threads that have ended did much of the work, those that are left tell little of it.
+  const std::int64_t ended = d.cpu_ns ? *d.cpu_ns - sum.cpu_ns : 0;
+  if (ended > kTickErrorNs && ended > sum.cpu_ns / 10) return;
+  d.wait_ns = sum.wait_ns;
+  d.involuntary_switches = sum.involuntary_switches;
+  if (*d.measured_ns >= kShortestNs) d.active_threads = sum.active;
+}
+
+std::optional<std::int64_t> own_cpu_ns() {
+  timespec time{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 std::optional<std::int64_t> read_swap_pages() {
@@ -73,29 +123,31 @@ std::optional<std::int64_t> read_pressure_total(const std::string& pressure) {
 Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<pid_t>& processes) {
   Counters counters;
   counters.tree = tree_use(processes);
-  counters.self = tree_use({getpid()});
+  counters.self_cpu_ns = own_cpu_ns();
   if (const auto stat = read_small_file("/proc/stat")) read_cpu_times(*stat, cpus, counters);
   if (const auto pressure = read_small_file("/proc/pressure/cpu"))
     counters.cpu_pressure_ns = read_pressure_total(*pressure);
-  counters.throttled_ns = read_throttled();
+  read_cgroup(counters);
   counters.swap_pages = read_swap_pages();
   counters.at_ns = monotonic_ns();
   return counters;
 }
 
-Disturbance between(const Counters& before, const Counters& after, const std::vector<std::int64_t>& cpus) {
+Disturbance between(const Counters& before, const Counters& after, const std::vector<std::int64_t>& cpus,
+                    std::int64_t measured_ns) {
   Disturbance d;
   d.window_ns = after.at_ns - before.at_ns;
+  d.measured_ns = std::min(measured_ns, *d.window_ns);  // a worker without real time claims more than there was
   d.cpus = static_cast<std::int64_t>(cpus.size());
   d.steal_ns = difference(before.steal_ns, after.steal_ns);
   d.cpu_pressure_ns = difference(before.cpu_pressure_ns, after.cpu_pressure_ns);
   d.throttled_ns = difference(before.throttled_ns, after.throttled_ns);
-  d.involuntary_switches = difference(before.tree.involuntary_switches, after.tree.involuntary_switches);
+  d.quota_cpus = after.quota_cpus;
   d.cpu_ns = difference(before.tree.cpu_ns, after.tree.cpu_ns);
-  d.wait_ns = difference(before.tree.wait_ns, after.tree.wait_ns);
+  d.assay_cpu_ns = difference(before.self_cpu_ns, after.self_cpu_ns);
+  add_threads(before, after, d);
   if (const auto busy = difference(before.busy_ns, after.busy_ns); busy && d.cpu_ns) {
-    const std::int64_t self = difference(before.self.cpu_ns, after.self.cpu_ns).value_or(0);
-    d.other_cpu_ns = std::max<std::int64_t>(0, *busy - *d.cpu_ns - self);
+    d.other_cpu_ns = std::max<std::int64_t>(0, *busy - *d.cpu_ns - d.assay_cpu_ns.value_or(0));
   }
   if (const auto pages = difference(before.swap_pages, after.swap_pages)) d.swap_bytes = *pages * sysconf(_SC_PAGESIZE);
   if (!cpus.empty()) {

@@ -18,15 +18,21 @@ struct Counters {
   std::optional<std::int64_t> cpu_pressure_ns;
   std::optional<std::int64_t> throttled_ns;
   std::optional<std::int64_t> swap_pages;
+  std::optional<double> quota_cpus;
   TreeUse tree;
-  TreeUse self;  ///< of the calling process: the speed probe is nobody's disturbance
+  std::optional<std::int64_t> self_cpu_ns;  ///< of the calling process: the speed probe is nobody's disturbance
 };
 
 /// Reads everything now. `processes` are the worker and what it started; `cpus` are those it may use.
 Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<pid_t>& processes);
 
-/// What happened between two readings; a counter that either lacks is null.
-Disturbance between(const Counters& before, const Counters& after, const std::vector<std::int64_t>& cpus);
+/// What happened between two readings; a counter that either lacks is null. `measured_ns` is the part of the time in
+/// which the worker itself ran steps.
+///
+/// A thread counts as active where it ran for 20 % of that time (at 5 % a scheduling thread that hands out work would
+/// count too), or ran or waited for a CPU for 50 % of it: of eight threads that share a CPU none runs for 20 %.
+Disturbance between(const Counters& before, const Counters& after, const std::vector<std::int64_t>& cpus,
+                    std::int64_t measured_ns);
 
 /// Parts of read_counters that take text, so that recorded machines can be tested.
 void read_cpu_times(const std::string& proc_stat, const std::vector<std::int64_t>& cpus, Counters& counters);

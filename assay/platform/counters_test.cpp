@@ -48,7 +48,7 @@ TEST(Counters, what_either_reading_lacks_is_null_in_the_difference) {
   after.cpu_pressure_ns = 7;
   before.at_ns = 100;
   after.at_ns = 1100;
-  const auto d = between(before, after, {});
+  const auto d = between(before, after, {}, 0);
   EXPECT_EQ(d.window_ns, 1000);
   EXPECT_EQ(d.steal_ns, 20);
   EXPECT_FALSE(d.cpu_pressure_ns.has_value());
@@ -60,7 +60,7 @@ TEST(Counters, a_sum_that_fell_because_threads_ended_is_null) {
   Counters after;
   before.tree.cpu_ns = 100;
   after.tree.cpu_ns = 50;
-  EXPECT_FALSE(between(before, after, {}).cpu_ns.has_value());
+  EXPECT_FALSE(between(before, after, {}, 0).cpu_ns.has_value());
 }
 
 TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
@@ -70,10 +70,10 @@ TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
   after.busy_ns = 1000;
   before.tree.cpu_ns = 0;
   after.tree.cpu_ns = 900;
-  EXPECT_EQ(between(before, after, {0}).other_cpu_ns, 100);
-  before.self.cpu_ns = 5;
-  after.self.cpu_ns = 65;  // the probe
-  EXPECT_EQ(between(before, after, {0}).other_cpu_ns, 40);
+  EXPECT_EQ(between(before, after, {0}, 0).other_cpu_ns, 100);
+  before.self_cpu_ns = 5;
+  after.self_cpu_ns = 65;  // the probe
+  EXPECT_EQ(between(before, after, {0}, 0).other_cpu_ns, 40);
 }
 
 }  // namespace

@@ -3,16 +3,21 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 
+#include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::platform {
 namespace {
+
+constexpr double kLeastBusy = 0.1;
 
 /// Fields of /proc/PID/stat behind the name, which may itself hold spaces and brackets. [0] is the state, field 3.
 std::optional<std::vector<std::string>> stat_fields(pid_t pid, std::string* name = nullptr) {
@@ -87,6 +92,48 @@ std::vector<pid_t> scanned_descendants(pid_t root) {
   return found;
 }
 
+/// CPU time of a process and of its threads that have ended; null where there is no such process.
+std::optional<std::int64_t> process_clock_ns(pid_t pid) {
+  clockid_t clock = 0;
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// The same with children that have ended and were waited for. Theirs is known in ticks only.
+std::optional<std::int64_t> process_cpu_ns(pid_t pid) {
+  static const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  const auto own = process_clock_ns(pid);
+  const auto fields = stat_fields(pid);
+  if (!own || !fields || fields->size() < 15) return own;
+  const std::int64_t ticks = std::atoll((*fields)[13].c_str()) + std::atoll((*fields)[14].c_str());  // NOLINT
+  return *own + ticks * tick_ns;
+}
+
+std::optional<ThreadUse> read_schedstat(const std::string& path) {
+  const auto text = read_word(path);
+  if (!text) return std::nullopt;
+  ThreadUse use;
+  const char* end = text->data() + text->size();
+  const auto first = std::from_chars(text->data(), end, use.cpu_ns);
+  if (first.ec != std::errc() || first.ptr >= end) return std::nullopt;
+  if (std::from_chars(first.ptr + 1, end, use.wait_ns).ec != std::errc()) return std::nullopt;
+  return use;
+}
+
+/// Whether one of the process's threads ran last on one of `cpus`.
+bool last_ran_on(pid_t pid, const std::vector<std::int64_t>& cpus) {
+  bool found = false;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  for_each_number(tasks, [&](pid_t task) {
+    const auto fields = stat_fields(task);
+    if (!fields || fields->size() < 37) return;
+    const std::int64_t cpu = std::atoll((*fields)[36].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
+    found = found || std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+  });
+  return found;
+}
+
 }  // namespace
 
 std::string boot_id() {
@@ -132,23 +179,16 @@ std::vector<pid_t> processes_with_environment(const std::string& entry) {
 TreeUse tree_use(const std::vector<pid_t>& processes) {
   TreeUse use;
   for (const pid_t pid : processes) {
+    add(use.cpu_ns, process_cpu_ns(pid));
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
     for_each_number(tasks, [&](pid_t task) {
       const std::string base = tasks + "/" + std::to_string(task);
-      if (const auto schedstat = read_word(base + "/schedstat")) {
-        const char* end = schedstat->data() + schedstat->size();
-        std::int64_t on_cpu = 0;
-        std::int64_t waiting = 0;
-        const auto first = std::from_chars(schedstat->data(), end, on_cpu);
-        if (first.ec == std::errc() && first.ptr < end &&
-            std::from_chars(first.ptr + 1, end, waiting).ec == std::errc()) {
-          add(use.cpu_ns, on_cpu);
-          add(use.wait_ns, waiting);
-        }
-      }
+      auto thread = read_schedstat(base + "/schedstat");
+      if (!thread) return;
       if (const auto status = read_small_file(base + "/status")) {
-        add(use.involuntary_switches, integer_after(*status, "nonvoluntary_ctxt_switches:"));
+        thread->involuntary_switches = integer_after(*status, "nonvoluntary_ctxt_switches:");
       }
+      use.threads[task] = *thread;
     });
   }
   return use;
@@ -172,6 +212,35 @@ std::vector<ProcessTime> process_times() {
     found.push_back(std::move(one));
   });
   return found;
+}
+
+std::vector<BusyProcess> busiest_processes(const std::vector<std::int64_t>& cpus, std::size_t most,
+                                           std::int64_t interval_ns) {
+  const auto own = descendants(getpid());
+  const auto look = [&] {
+    std::map<pid_t, std::int64_t> used;
+    for_each_number("/proc", [&](pid_t pid) {
+      if (pid == getpid() || std::find(own.begin(), own.end(), pid) != own.end()) return;
+      if (const auto ns = process_clock_ns(pid)) used[pid] = *ns;
+    });
+    return used;
+  };
+  const std::int64_t begin = monotonic_ns();
+  const auto before = look();
+  sleep_until_ns(monotonic_ns() + interval_ns);
+  const auto after = look();
+  const auto elapsed = static_cast<double>(monotonic_ns() - begin);
+  std::vector<BusyProcess> busy;
+  for (const auto& [pid, used] : after) {
+    const auto earlier = before.find(pid);
+    if (earlier == before.end()) continue;
+    const double share = static_cast<double>(used - earlier->second) / elapsed;
+    if (share < kLeastBusy || !last_ran_on(pid, cpus)) continue;
+    busy.push_back({pid, read_word("/proc/" + std::to_string(pid) + "/comm").value_or("?"), share});
+  }
+  std::sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.cpus > b.cpus; });
+  if (busy.size() > most) busy.resize(most);
+  return busy;
 }
 
 std::int64_t resident_bytes(const std::vector<pid_t>& processes) {

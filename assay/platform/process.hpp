@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,19 @@ std::vector<pid_t> descendants(pid_t root);
 /// Processes of this user whose environment has `entry` ("NAME=value"), this process not included.
 std::vector<pid_t> processes_with_environment(const std::string& entry);
 
-/// What the threads of some processes have used so far. Null where it cannot be read.
-struct TreeUse {
-  std::optional<std::int64_t> cpu_ns;
-  std::optional<std::int64_t> wait_ns;  ///< runnable but not running
+/// What one thread has used so far.
+struct ThreadUse {
+  std::int64_t cpu_ns = 0;
+  std::int64_t wait_ns = 0;  ///< runnable but not running
   std::optional<std::int64_t> involuntary_switches;
+};
+
+/// What some processes have used so far. Null where it cannot be read.
+struct TreeUse {
+  /// Also of threads that have ended, and of children that have ended and were waited for: for the whole of a tree it
+  /// only grows. (Where a process ignores SIGCHLD the kernel drops what its children used.)
+  std::optional<std::int64_t> cpu_ns;
+  std::map<pid_t, ThreadUse> threads;  ///< those alive, by their id
 };
 
 TreeUse tree_use(const std::vector<pid_t>& processes);
@@ -44,6 +53,19 @@ struct ProcessTime {
 
 /// Every process that can be seen from here.
 std::vector<ProcessTime> process_times();
+
+/// A process by its name, and how many CPUs it kept busy.
+struct BusyProcess {
+  pid_t pid = 0;
+  std::string name;
+  double cpus = 0;
+};
+
+/// Processes that keep at least a tenth of a CPU busy right now on one of `cpus`, the busiest first, at most `most`.
+/// Looks twice at every process, `interval_ns` apart: not for a time at which anything is measured. This process and
+/// what is below it are left out.
+std::vector<BusyProcess> busiest_processes(const std::vector<std::int64_t>& cpus, std::size_t most,
+                                           std::int64_t interval_ns);
 
 /// Resident bytes of some processes in all; pages they share count for each.
 std::int64_t resident_bytes(const std::vector<pid_t>& processes);

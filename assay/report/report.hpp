@@ -23,9 +23,10 @@ json json_report(const ReportData& data);
 
 /// One line per run with the trial's fields beside its figures, RFC 4180.
 std::string csv_header();
-std::string csv_row(const store::RunRow& row, const Trial& trial);
+std::string csv_row(const Record& record, const Trial& trial);
 
-/// Every run of one trial, for a person.
-std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows, std::size_t width);
+/// Every run of one trial, for a person, and what its results (one for each platform) have in common.
+std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
+                         const std::vector<Result>& results, std::size_t width);
 
 }  // namespace assay::report

@@ -54,7 +54,12 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
 
 }  // namespace
 
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows) {
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
+                               const std::vector<RunDetail>& details) {
+  std::map<std::pair<std::string, std::string>, std::vector<const RunDetail*>> by_result;
+  for (const auto& one : details) {
+    if (one.measured) by_result[{one.trial, one.platform}].push_back(&one);
+  }
   std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>> groups;
   for (const auto& row : rows) {
     if (row.counted) groups[row.trial][row.platform].push_back(&row);
@@ -63,9 +68,18 @@ std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const
   for (const auto& trial : trials) {
     const auto it = groups.find(trial.id);
     if (it == groups.end()) continue;
-    for (const auto& [platform, members] : it->second) results.push_back(result_of(trial, platform, members));
+    for (const auto& [platform, members] : it->second) {
+      auto& result = results.emplace_back(result_of(trial, platform, members));
+      result.details = summarise(by_result[{trial.id, platform}], result.median_ns);
+    }
   }
   return results;
+}
+
+std::vector<Result> results_of(store::Store& store, const store::Filter& filter) {
+  std::vector<RunDetail> details;
+  store.records(filter, [&](const Record& record) { details.push_back(detail_of(record)); });
+  return results_of(store.trials(filter), store.runs(filter), details);
 }
 
 }  // namespace assay::report

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/report/detail.hpp"
 #include "assay/stats/interval.hpp"
 #include "assay/store/store.hpp"
 
@@ -39,9 +40,15 @@ struct Result {
   std::optional<double> share_of_peak;      ///< of the best gemm on this platform at this precision; see peak.hpp
   std::optional<std::string> peak_trial;    ///< that gemm
   std::optional<std::string> share_reason;  ///< why there is no share
+  Details details;
 };
 
-/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result.
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows);
+/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. `details`
+/// are those of the same runs, in any order; without them the results have none.
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
+                               const std::vector<RunDetail>& details = {});
+
+/// The results of what `filter` chooses from a store.
+std::vector<Result> results_of(store::Store& store, const store::Filter& filter);
 
 }  // namespace assay::report

@@ -70,14 +70,14 @@ TEST(Result, a_trial_without_runs_has_no_result) {
 }
 
 TEST(Csv, text_with_commas_quotes_and_line_ends_stays_one_cell) {
-  auto failed = row("t", "p", 1);
-  failed.message = "a \"b\", c\nd";
+  Record failed;
+  failed.outcome.message = "a \"b\", c\nd";
   EXPECT_THAT(csv_row(failed, trial("t").trial), testing::HasSubstr(",\"a \"\"b\"\", c\nd\","));
 }
 
 TEST(Csv, a_row_has_as_many_cells_as_the_header) {
   const auto commas = [](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
-  EXPECT_EQ(commas(csv_row(row("t", "p", 1), trial("t").trial)), commas(csv_header()));
+  EXPECT_EQ(commas(csv_row(Record{}, trial("t").trial)), commas(csv_header()));
 }
 
 TEST(Json, what_is_not_known_is_null) {

@@ -29,6 +29,29 @@ json failures_json(const Result& result) {
   return out;
 }
 
+json effective_json(const Details& details) {
+  json out = json::object();
+  for (const auto& [name, values] : details.effective) {
+    out[name] = json::array();
+    for (const auto& [value, runs] : values) out[name].push_back({{"value", value}, {"runs", runs}});
+  }
+  return out;
+}
+
+json validity_json(const Details& details) {
+  json out = json::array();
+  for (const auto& reason : details.reasons) {
+    out.push_back(
+        {{"code", reason.code}, {"passing", reason.passing}, {"runs", reason.runs}, {"message", reason.message}});
+  }
+  return out;
+}
+
+json phases_json(const Details& details) {
+  if (!details.phases) return nullptr;
+  return {{"seconds", details.phases->seconds}, {"sum_over_step", to_json(details.phases->sum_over_step)}};
+}
+
 json result_json(const Result& r) {
   json interval = nullptr;
   if (r.median_interval)
@@ -49,7 +72,11 @@ json result_json(const Result& r) {
           {"flops_per_second", to_json(r.flops_per_second)},
           {"share_of_peak", to_json(r.share_of_peak)},
           {"peak_trial", to_json(r.peak_trial)},
-          {"share_reason", to_json(r.share_reason)}};
+          {"share_reason", to_json(r.share_reason)},
+          {"effective", effective_json(r.details)},
+          {"validity", validity_json(r.details)},
+          {"peak_memory_bytes", to_json(r.details.peak_memory_bytes)},
+          {"phases", phases_json(r.details)}};
 }
 
 }  // namespace

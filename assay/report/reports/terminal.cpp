@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "assay/core/units.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/table.hpp"
@@ -45,6 +47,46 @@ void add_failures(const std::vector<Result>& results, std::string& out) {
   }
 }
 
+/// What stood in the way of runs, and settings that did not take effect as asked.
+void add_remarks(const std::vector<Result>& results, std::string& out) {
+  for (const auto& result : results) {
+    for (const auto& line : differences(result.trial.settings, result.details, result.ok)) {
+      out += fmt::format("  {}: {}\n", fit(line, 200), title(result.trial));
+    }
+    for (const auto& reason : result.details.reasons) {
+      out += fmt::format("  {} of {} runs {}: {}\n    {}\n", reason.runs, result.ok, fit(reason.code, 40),
+                         title(result.trial), fit(reason.message, 300));
+    }
+  }
+}
+
+std::string phases_line(const Phases& phases) {
+  std::string out;
+  for (const char* name : {"load", "transfer", "forward", "backward", "communicate", "update"}) {
+    const auto it = phases.seconds.find(name);
+    if (it == phases.seconds.end()) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, format_duration(it->second * 1e9));
+  }
+  if (phases.sum_over_step) out += fmt::format(" (together {:.0f} % of the plain step)", 100 * *phases.sum_over_step);
+  return out;
+}
+
+/// What the runs of a trial have in common, a line each.
+std::string detail_lines(const Details& details) {
+  std::string out;
+  std::string effective;
+  for (const auto& [name, values] : details.effective) {
+    effective += fmt::format("{}{}=", effective.empty() ? "" : " ", name);
+    const char* comma = "";
+    for (const auto& one : values) effective += std::exchange(comma, ",") + one.value.dump();
+  }
+  if (!effective.empty()) out += "took effect: " + fit(effective, 300) + "\n";
+  if (details.phases) out += "phases: " + phases_line(*details.phases) + "\n";
+  if (details.peak_memory_bytes)
+    out += fmt::format("peak memory: {}\n", format_bytes(static_cast<std::int64_t>(*details.peak_memory_bytes)));
+  return out;
+}
+
 }  // namespace
 
 std::string terminal_report(const ReportData& data, std::size_t width) {
@@ -73,11 +115,17 @@ std::string terminal_report(const ReportData& data, std::size_t width) {
   out += table.text(width);
   if (short_of_runs) out += "An interval needs 6 good runs of a trial; ask for more with --runs.\n";
   add_failures(data.results, out);
+  add_remarks(data.results, out);
   return out;
 }
 
-std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows, std::size_t width) {
+std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
+                         const std::vector<Result>& results, std::size_t width) {
   std::string out = fmt::format("{}\ntrial {}\n", title(trial.trial), trial.id);
+  for (const auto& result : results) {
+    if (results.size() > 1) out += fmt::format("on platform {}:\n", result.platform.substr(0, 8));
+    out += detail_lines(result.details);
+  }
   Table table({{"run", Align::right},
                {"attempt", Align::right},
                {"outcome", Align::left},
@@ -97,7 +145,9 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
     table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns(s.median_ns),
                ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n), row.started_utc, remark});
   }
-  return out + table.text(width);
+  out += table.text(width);
+  add_remarks(results, out);
+  return out;
 }
 
 }  // namespace assay::report

@@ -1,0 +1,128 @@
+#include "assay/report/detail.hpp"
+
+#include <algorithm>
+
+#include "assay/stats/quantile.hpp"
+
+namespace assay::report {
+namespace {
+
+std::optional<double> median_of(const std::vector<std::int64_t>& values) {
+  if (values.empty()) return std::nullopt;
+  return stats::median({values.begin(), values.end()});
+}
+
+void add_effective(const RankResult& rank, RunDetail& detail) {
+  if (!rank.effective.is_object()) return;
+  for (const auto& [name, value] : rank.effective.items()) {
+    auto& values = detail.effective[name];
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+}
+
+void add_phases(const RankResult& rank, RunDetail& detail) {
+  std::map<std::string, double> medians;
+  for (const auto& [name, values] : rank.phases_ns) {
+    if (const auto median = median_of(values)) medians[name] = *median;
+  }
+  if (!medians.empty()) detail.phase_medians_ns.push_back(std::move(medians));
+}
+
+void count(std::vector<EffectiveValue>& values, const json& value) {
+  for (auto& known : values) {
+    if (known.value != value) continue;
+    ++known.runs;
+    return;
+  }
+  values.push_back({value, 1});
+}
+
+void count(std::vector<ReasonCount>& reasons, const Reason& reason) {
+  for (auto& known : reasons) {
+    if (known.code != reason.code) continue;
+    ++known.runs;
+    return;
+  }
+  reasons.push_back({reason.code, reason.passing, 1, reason.message});
+}
+
+template <typename T>
+void most_frequent_first(std::vector<T>& values) {
+  std::stable_sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.runs > b.runs; });
+}
+
+std::optional<Phases> phases_of(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns) {
+  std::map<std::string, std::vector<double>> by_name;
+  for (const auto* run : runs) {
+    for (const auto& process : run->phase_medians_ns) {
+      for (const auto& [name, ns] : process) by_name[name].push_back(ns);
+    }
+  }
+  if (by_name.empty()) return std::nullopt;
+  Phases phases;
+  double sum = 0;
+  for (const auto& [name, values] : by_name) {
+    phases.seconds[name] = stats::median(values) / 1e9;
+    sum += phases.seconds[name];
+  }
+  if (step_ns && *step_ns > 0) phases.sum_over_step = sum / (*step_ns / 1e9);
+  return phases;
+}
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+RunDetail detail_of(const Record& record) {
+  RunDetail detail;
+  detail.trial = record.trial;
+  detail.platform = record.platform;
+  detail.measured = record.counted && record.outcome.kind == OutcomeKind::ok;
+  detail.reasons = record.validity.reasons;
+  std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  for (const auto& rank : record.ranks) {
+    add_effective(rank, detail);
+    add_phases(rank, detail);
+    memory = memory && rank.peak_memory_bytes ? std::optional(*memory + *rank.peak_memory_bytes) : std::nullopt;
+  }
+  detail.peak_memory_bytes = memory;
+  return detail;
+}
+
+Details summarise(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns) {
+  Details details;
+  std::vector<double> memory;
+  for (const auto* run : runs) {
+    for (const auto& [name, values] : run->effective) {
+      for (const auto& value : values) count(details.effective[name], value);
+    }
+    for (const auto& reason : run->reasons) count(details.reasons, reason);
+    if (run->peak_memory_bytes) memory.push_back(static_cast<double>(*run->peak_memory_bytes));
+  }
+  for (auto& [name, values] : details.effective) most_frequent_first(values);
+  most_frequent_first(details.reasons);
+  if (!memory.empty()) details.peak_memory_bytes = stats::median(memory);
+  details.phases = phases_of(runs, step_ns);
+  return details;
+}
+
+std::vector<std::string> differences(const Settings& asked, const Details& details, std::int64_t runs) {
+  std::vector<std::string> lines;
+  const json settings = to_json(asked);
+  for (const auto& [name, values] : details.effective) {
+    const auto wanted = settings.find(name);
+    if (wanted == settings.end() || wanted->is_null()) continue;
+    for (const auto& [value, count] : values) {
+      if (value == *wanted) continue;
+      const std::string how_many =
+          count == runs ? fmt::format("all {} runs", runs) : fmt::format("{} of {} runs", count, runs);
+      lines.push_back(
+          fmt::format("{}: asked {}, took effect {} ({})", name, text_of(*wanted), text_of(value), how_many));
+    }
+  }
+  return lines;
+}
+
+}  // namespace assay::report

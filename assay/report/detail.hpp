@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+
+namespace assay::report {
+
+/// What a report takes from a whole record, beyond the figures of its row.
+struct RunDetail {
+  std::string trial;
+  std::string platform;
+  bool measured = false;  ///< counted and ok: only then do the rest count
+  /// Settings as they took effect; more than one value where the processes of the run differ.
+  std::map<std::string, std::vector<json>> effective;
+  std::vector<Reason> reasons;
+  std::optional<std::int64_t> peak_memory_bytes;                ///< all processes together
+  std::vector<std::map<std::string, double>> phase_medians_ns;  ///< one for each process that timed phases
+};
+
+RunDetail detail_of(const Record& record);
+
+/// A setting's value, and in how many runs it took effect.
+struct EffectiveValue {
+  json value;
+  std::int64_t runs = 0;
+};
+
+/// One kind of reason over the runs of a trial.
+struct ReasonCount {
+  std::string code;
+  bool passing = true;
+  std::int64_t runs = 0;
+  std::string message;  ///< of the first
+};
+
+/// The phases of a step, from passes of their own.
+struct Phases {
+  std::map<std::string, double> seconds;  ///< median over processes of each process's median
+  std::optional<double> sum_over_step;    ///< their sum over the median of the plain steps
+};
+
+/// What the runs of one trial on one platform have in common.
+struct Details {
+  std::map<std::string, std::vector<EffectiveValue>> effective;  ///< the most frequent value first
+  std::vector<ReasonCount> reasons;                              ///< the most frequent first
+  std::optional<double> peak_memory_bytes;                       ///< median over runs
+  std::optional<Phases> phases;
+};
+
+/// Over all that were measured; `step_ns` is the trial's median step.
+Details summarise(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns);
+
+/// "intra_op: asked 2, took effect 4 (all 6 runs)": one for each setting that did not take effect as asked.
+std::vector<std::string> differences(const Settings& asked, const Details& details, std::int64_t runs);
+
+}  // namespace assay::report
