@@ -47,7 +47,7 @@ Watch watch(const std::vector<std::int64_t>& cpus, double seconds) {
   seen.processes = busiest(processes, process_times(), cpus);
   seen.window_ns = after.at_ns - before.at_ns;
   seen.cpus = static_cast<std::int64_t>(cpus.size());
-  if (before.self.cpu_ns && after.self.cpu_ns) seen.self_ns = *after.self.cpu_ns - *before.self.cpu_ns;
+  if (before.self_cpu_ns && after.self_cpu_ns) seen.self_ns = *after.self_cpu_ns - *before.self_cpu_ns;
   if (before.busy_ns && after.busy_ns) seen.busy_ns = *after.busy_ns - *before.busy_ns;
   if (before.steal_ns && after.steal_ns) seen.steal_ns = *after.steal_ns - *before.steal_ns;
   return seen;
