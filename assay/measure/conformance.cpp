@@ -150,7 +150,11 @@ class Conformance {
 
   json request(const Trial& trial) const {
     auto source = plan::NetworkSources().find(worker_, trial.workload);
-    Part part{trial, 1, {}, {}, std::move(source.graph), std::move(source.file)};
+    Part part;
+    part.trial = trial;
+    part.seed = 1;
+    part.graph = std::move(source.graph);
+    part.file = std::move(source.file);
     return prepare_request(part, 0, 0);
   }
 
