@@ -202,8 +202,8 @@ std::vector<ProcessTime> process_times() {
     const auto fields = stat_fields(pid, &one.name);
     if (!fields || fields->size() < 37) return;
     const auto number = [&](std::size_t field) {
-      return std::atoll((*fields)[field - 3].c_str());
-    };  // NOLINT(cert-err34-c)
+      return std::atoll((*fields)[field - 3].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
+    };
     one.pid = pid;
     one.name = printable(one.name, 40);
     one.cpu_ns = (number(14) + number(15)) * tick_ns;  // user and system, numbered as proc(5) does

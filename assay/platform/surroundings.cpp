@@ -65,7 +65,7 @@ std::optional<std::string> find_virtual_machine(const std::optional<std::string>
   const bool flag = cpuinfo.find(" hypervisor") != std::string::npos;
   if (const auto type = read_word(root / "sys/hypervisor/type"); type && !type->empty()) return *type;
   if (!flag && !hypervisor && lookup(kVendors, vendor) != "kvm") return std::nullopt;
-  if (const auto name = lookup(kVendors, vendor)) return name;
+  if (auto name = lookup(kVendors, vendor)) return name;
   if (hypervisor) return lookup(kCpuNames, *hypervisor).value_or("unknown");
   return "unknown";
 }
@@ -75,7 +75,7 @@ std::optional<std::string> find_container(const fs::path& root) {
   if (const auto word = read_word(root / "run/systemd/container"); word && !word->empty()) return *word;
   if (fs::exists(root / "run/.containerenv", ignored)) return "podman";
   const std::string groups = read_small_file(root / "proc/1/cgroup").value_or("");
-  const auto by_group = lookup(kGroups, groups);
+  auto by_group = lookup(kGroups, groups);
   if (by_group == "kubernetes") return by_group;  // it runs docker's images, which bring docker's file
   if (fs::exists(root / ".dockerenv", ignored)) return "docker";
   if (by_group) return by_group;

@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <map>
 #include <memory>
 
 #include "assay/core/error.hpp"
+#include "assay/platform/topology_xml.hpp"
 
 namespace assay::platform {
 namespace {
 
-constexpr std::uintmax_t kMostXmlBytes = 64U << 20;
 constexpr int kMostCpus = 8192;
 
 using HwlocTopology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
@@ -105,32 +103,6 @@ Topology converted(hwloc_topology_t raw, const std::string& what) {
   return out;
 }
 
-std::string read_xml(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  if (error) fail(ErrorKind::bad_input, "{}: cannot be read: {}", file.string(), error.message());
-  if (size > kMostXmlBytes) {
-    fail(ErrorKind::bad_input, "{}: {} bytes are more than a description of a machine has (at most {})", file.string(),
-         size, kMostXmlBytes);
-  }
-  std::string text(size, '\0');
-  std::ifstream in(file, std::ios::binary);
-  in.read(text.data(), static_cast<std::streamsize>(size));
-  if (!in || text.empty()) fail(ErrorKind::bad_input, "{}: cannot be read, or is empty", file.string());
-  return text;
-}
-
-/// What lstopo never writes, and what XML parsers have been tricked with.
-void refuse_tricks(const std::string& text, const std::string& name) {
-  for (const char* trick : {"<!ENTITY", "<!ELEMENT", "<!ATTLIST", "<![CDATA["}) {
-    if (text.find(trick) != std::string::npos) {
-      fail(ErrorKind::bad_input, "{}: '{}' does not belong into a description of a machine. Write it with lstopo.",
-           name, trick);
-    }
-  }
-  if (text.find('\0') != std::string::npos) fail(ErrorKind::bad_input, "{}: has a zero byte; it is no XML", name);
-}
-
 /// CPUs that a synthetic description asks for: the product of its counts, those in brackets left out. hwloc would try
 /// to make any number of them.
 double cpus_asked_for(const std::string& description) {
@@ -187,17 +159,15 @@ Topology topology_from_synthetic(const std::string& description) {
   return converted(topology.get(), shown(description));
 }
 
-Topology topology_from_xml(const std::filesystem::path& file) {
-  const std::string text = read_xml(file);
-  refuse_tricks(text, file.string());
+Topology topology_from_trusted_xml(const std::string& text, const std::string& name) {
   const auto topology = new_topology();
   hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   // The length counts the zero behind the text.
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    fail(ErrorKind::bad_input, "{}: is no machine as `lstopo FILE.xml` writes it", file.string());
+    fail(ErrorKind::bad_input, "{}: is no machine as `lstopo FILE.xml` writes it", name);
   }
-  return converted(topology.get(), file.string());
+  return converted(topology.get(), name);
 }
 
 Topology restricted_to(const Topology& whole, const std::vector<std::int64_t>& cpus) {

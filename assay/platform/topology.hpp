@@ -52,8 +52,12 @@ Topology read_topology();
 Topology topology_from_synthetic(const std::string& description);
 
 /// A machine that `lstopo machine.xml` wrote. Throws Error{bad_input} that names the file where it is no such thing or
-/// larger than 64 MiB. Entities and declarations of types are refused.
+/// larger than 64 MiB. Entities and declarations of types are refused. hwloc reads it in a process of its own, because
+/// a malformed file can crash it.
 Topology topology_from_xml(const std::filesystem::path& file);
+
+/// The same from the text of such a file; `name` stands for it in messages.
+Topology topology_from_xml_text(const std::string& text, const std::string& name);
 
 /// What is left of a machine for a process that may use only these CPUs. Sockets, nodes, caches and cores without a CPU
 /// are gone, but memory without CPUs of its own stays.
@@ -64,6 +68,38 @@ Topology restricted_to(const Topology& whole, const std::vector<std::int64_t>& c
 /// Two machines that a worker cannot tell apart have the same shape. Sizes of memory are no part of it: the kernel
 /// reports other ones from boot to boot.
 std::string shape(const Topology& topology);
+
+template <typename V>
+void describe(V& v, Cpu& c) {
+  required(v, "number", c.number);
+  required(v, "socket", c.socket);
+  v("node", c.node);
+  required(v, "core", c.core);
+}
+
+template <typename V>
+void describe(V& v, NumaNode& n) {
+  required(v, "number", n.number);
+  required(v, "memory_bytes", n.memory_bytes);
+  required(v, "cpus", n.cpus);
+}
+
+template <typename V>
+void describe(V& v, Cache& c) {
+  required(v, "level", c.level);
+  required(v, "kind", c.kind);
+  required(v, "size_bytes", c.size_bytes);
+  required(v, "cpus", c.cpus);
+}
+
+template <typename V>
+void describe(V& v, Topology& t) {
+  required(v, "sockets", t.sockets);
+  required(v, "cores", t.cores);
+  required(v, "cpus", t.cpus);
+  required(v, "nodes", t.nodes);
+  required(v, "caches", t.caches);
+}
 
 }  // namespace assay::platform
 

@@ -153,6 +153,28 @@ TEST(Topology, a_file_cut_anywhere_is_an_error_and_no_crash) {
   }
 }
 
+TEST(Topology, a_file_on_which_hwloc_breaks_is_an_error_of_ours) {
+  // Without one of these attributes hwloc 2.9 follows a null pointer, as `lstopo -i FILE` shows.
+  std::ifstream in(std::filesystem::path(ASSAY_RECORDED) / "machines" / "laptop_4c8t.xml");
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  const std::pair<const char*, const char*> kMissing[] = {
+      {"Machine", " complete_cpuset="}, {"NUMANode", " complete_nodeset="}, {"L2Cache", " complete_cpuset="}};
+  for (const auto& [type, attribute] : kMissing) {
+    const auto at = whole.find(attribute, whole.find(std::string("type=\"") + type + "\""));
+    ASSERT_NE(at, std::string::npos);
+    const auto end = whole.find('"', whole.find('"', at) + 1) + 1;
+    const std::string text = whole.substr(0, at) + whole.substr(end);
+    EXPECT_THAT(failure_of([&] { topology_from_xml_text(text, "broken.xml"); }),
+                HasSubstr("broken.xml: is no machine as `lstopo FILE.xml` writes it"));
+  }
+}
+
+TEST(Topology, a_topology_survives_its_json) {
+  const auto topology = recorded("server_2s_24c48t_4nodes");
+  EXPECT_EQ(to_json(from_json<Topology>(to_json(topology))), to_json(topology));
+  EXPECT_EQ(topology.cpus.size(), 96u);
+}
+
 TEST(Topology, entities_are_refused) {
   const File file("<?xml version=\"1.0\"?><!DOCTYPE t [<!ENTITY a \"b\">]><topology version=\"2.0\"></topology>");
   EXPECT_THAT(failure_of([&] { topology_from_xml(file.path()); }), HasSubstr("<!ENTITY"));
