@@ -19,7 +19,6 @@ namespace {
 constexpr std::uintmax_t kMostXmlBytes = 64U << 20;
 constexpr std::size_t kMostAnswerBytes = 64U << 20;
 constexpr rlim_t kMostSeconds = 10;
-constexpr rlim_t kMostMemoryBytes = rlim_t{4} << 30;
 
 std::string read_xml(const std::filesystem::path& file) {
   std::error_code error;
@@ -59,6 +58,7 @@ void prepare_to_crash() {
   const rlimit seconds{kMostSeconds, kMostSeconds};
   setrlimit(RLIMIT_CPU, &seconds);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+  constexpr rlim_t kMostMemoryBytes = rlim_t{4} << 30;
   const rlimit memory{kMostMemoryBytes, kMostMemoryBytes};  // sanitizers map far more than they use
   setrlimit(RLIMIT_AS, &memory);
 #endif
