@@ -76,5 +76,52 @@ TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
   EXPECT_EQ(between(before, after, {0}, 0).other_cpu_ns, 40);
 }
 
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// Two readings 2 s apart, of which the worker ran steps for 1 s.
+struct Readings {
+  Counters before;
+  Counters after;
+  Readings() { after.at_ns = 2 * kSecond; }
+  void thread(pid_t id, std::int64_t ran, std::int64_t waited) {
+    before.tree.threads[id] = {100, 100, 0};
+    after.tree.threads[id] = {100 + ran, 100 + waited, 0};
+    before.tree.cpu_ns = before.tree.cpu_ns.value_or(0) + 100;
+    after.tree.cpu_ns = after.tree.cpu_ns.value_or(0) + 100 + ran;
+  }
+  Disturbance difference() const { return between(before, after, {0}, kSecond); }
+};
+
+TEST(Counters, a_thread_is_active_from_a_fifth_of_the_time_its_process_was_measured) {
+  Readings r;
+  r.thread(1, kSecond * 20 / 100, 0);
+  r.thread(2, kSecond * 19 / 100, 0);
+  r.thread(3, kSecond * 19 / 100, kSecond * 31 / 100);  // wanted a CPU for half of it
+  r.thread(4, kSecond * 19 / 100, kSecond * 30 / 100);
+  const auto d = r.difference();
+  EXPECT_EQ(d.active_threads, 2);
+  EXPECT_EQ(d.threads, 4);
+  EXPECT_EQ(d.wait_ns, kSecond * 61 / 100);
+}
+
+TEST(Counters, where_threads_that_ended_did_the_work_the_rest_tells_nothing) {
+  Readings r;
+  r.thread(1, kSecond / 10, kSecond);
+  *r.after.tree.cpu_ns += kSecond;  // a child that has ended
+  const auto d = r.difference();
+  EXPECT_EQ(d.cpu_ns, kSecond + kSecond / 10);
+  EXPECT_FALSE(d.active_threads.has_value());
+  EXPECT_FALSE(d.wait_ns.has_value());
+  EXPECT_EQ(d.threads, 1);
+}
+
+TEST(Counters, a_thread_that_is_new_counts_with_all_it_ran) {
+  Readings r;
+  r.thread(1, kSecond / 2, 0);
+  r.before.tree = {};
+  r.before.tree.cpu_ns = 0;
+  EXPECT_EQ(r.difference().active_threads, 1);
+}
+
 }  // namespace
 }  // namespace assay::platform

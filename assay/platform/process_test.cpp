@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 
 #include "assay/platform/proc.hpp"
 
@@ -92,6 +93,40 @@ TEST(Process, a_busy_thread_uses_cpu_and_the_counter_grows) {
   for (int i = 0; i < 20'000'000; ++i) sink = sink * 1.0000001;
   const auto after = tree_use({getpid()});
   EXPECT_GT(*after.cpu_ns, *before.cpu_ns + 1'000'000);
+}
+
+void burn(std::int64_t ns) {
+  timespec time{};
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  } while (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec < ns);
+}
+
+TEST(Process, what_a_child_used_stays_when_it_has_ended) {
+  const auto before = tree_use({getpid()});
+  const pid_t pid = fork();
+  if (pid == 0) {
+    burn(200'000'000);
+    _exit(0);
+  }
+  waitpid(pid, nullptr, 0);
+  const auto after = tree_use({getpid()});
+  EXPECT_GT(*after.cpu_ns, *before.cpu_ns + 170'000'000);  // ticks of 10 ms, user and system apart
+  EXPECT_TRUE(after.threads.count(getpid()) == 1);
+}
+
+TEST(Process, a_busy_process_below_this_one_is_no_neighbour) {  // tests/measure/test_validity.py has one that is
+  const pid_t own = fork();
+  if (own == 0) {
+    while (true) burn(1'000'000'000'000);
+  }
+  const auto busy = busiest_processes({0, 1, 2, 3, 4, 5, 6, 7}, 1000, 50'000'000);
+  kill(own, SIGKILL);
+  waitpid(own, nullptr, 0);
+  for (const auto& one : busy) {
+    EXPECT_NE(one.pid, own);
+    EXPECT_GE(one.cpus, 0.1);
+  }
 }
 
 TEST(Process, nothing_can_be_read_of_a_process_that_is_not_there) {

@@ -212,6 +212,11 @@ def test_a_neighbour_on_the_same_cpu_is_named(busy):
     assert record["validity"]["trusted"] is False
 
 
+def test_a_planted_bug_that_loses_children_is_seen(busy, group):
+    [record] = busy("--option", "children=1", before=(*group(), *ONE_CPU), planted="lost_children")
+    assert disturbance(record)["cpu_ns"] < 0.2e9, "so the next test would fail on it"
+
+
 def test_the_workers_own_children_are_no_neighbours(busy, place, group):
     [record] = busy("--option", "children=1", before=(*group(), *ONE_CPU))
     own, children = map(float, (place.temporary / "used").read_text().split())
