@@ -73,6 +73,17 @@ def argv_of(name):
     return argv
 
 
+def on_cpu_ns(pid):
+    """By thread: nanoseconds on a CPU so far."""
+    found = {}
+    for task in pathlib.Path("/proc/%d/task" % pid).iterdir():
+        try:
+            found[task.name] = int((task / "schedstat").read_text().split()[0])
+        except FileNotFoundError:
+            pass
+    return found
+
+
 class Worker:
     """One worker process. Everything it says is checked against the schema unless told otherwise."""
 

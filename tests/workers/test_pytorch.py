@@ -9,7 +9,7 @@ import time
 
 import graphs
 import pytest
-from conftest import FOLDERS, info, interpreter
+from conftest import FOLDERS, info, interpreter, on_cpu_ns
 
 SMALL = {"network": "small", "graph": graphs.small_network()}
 GEMM = {"network": "gemm", "batch": 1}
@@ -26,17 +26,6 @@ def refused(answer, *parts):
     assert (answer["type"], answer["kind"]) == ("error", "refused"), answer
     for part in parts:
         assert part in answer["message"]
-
-
-def on_cpu_ns(pid):
-    """By thread: nanoseconds on a CPU so far."""
-    found = {}
-    for task in pathlib.Path("/proc/%d/task" % pid).iterdir():
-        try:
-            found[task.name] = int((task / "schedstat").read_text().split()[0])
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def busy_threads(worker, seconds=1.0):
