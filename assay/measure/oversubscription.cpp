@@ -50,7 +50,7 @@ std::optional<Demand> demand_of(const std::vector<RankResult>& ranks) {
 }
 
 std::string cpus_text(const Demand& d) {
-  const std::string cpus = fmt::format("{} CPU{}", d.cpus, d.cpus == 1 ? "" : "s");
+  std::string cpus = fmt::format("{} CPU{}", d.cpus, d.cpus == 1 ? "" : "s");
   if (!d.quota || *d.quota >= static_cast<double>(d.cpus)) return cpus;
   return fmt::format("a quota of {:.2g} of {}", *d.quota, cpus);
 }
