@@ -7,27 +7,6 @@
 namespace assay::report {
 namespace {
 
-std::optional<double> median_of(const std::vector<std::int64_t>& values) {
-  if (values.empty()) return std::nullopt;
-  return stats::median({values.begin(), values.end()});
-}
-
-void add_effective(const RankResult& rank, RunDetail& detail) {
-  if (!rank.effective.is_object()) return;
-  for (const auto& [name, value] : rank.effective.items()) {
-    auto& values = detail.effective[name];
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-  }
-}
-
-void add_phases(const RankResult& rank, RunDetail& detail) {
-  std::map<std::string, double> medians;
-  for (const auto& [name, values] : rank.phases_ns) {
-    if (const auto median = median_of(values)) medians[name] = *median;
-  }
-  if (!medians.empty()) detail.phase_medians_ns.push_back(std::move(medians));
-}
-
 void count(std::vector<EffectiveValue>& values, const json& value) {
   for (auto& known : values) {
     if (known.value != value) continue;
@@ -51,7 +30,7 @@ void most_frequent_first(std::vector<T>& values) {
   std::stable_sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.runs > b.runs; });
 }
 
-std::optional<Phases> phases_of(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns) {
+std::optional<Phases> phases_of(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns) {
   std::map<std::string, std::vector<double>> by_name;
   for (const auto* run : runs) {
     for (const auto& process : run->phase_medians_ns) {
@@ -75,35 +54,22 @@ std::string text_of(const json& value) {
 
 }  // namespace
 
-RunDetail detail_of(const Record& record) {
-  RunDetail detail;
-  detail.trial = record.trial;
-  detail.platform = record.platform;
-  detail.measured = record.counted && record.outcome.kind == OutcomeKind::ok;
-  detail.reasons = record.validity.reasons;
-  std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
-  for (const auto& rank : record.ranks) {
-    add_effective(rank, detail);
-    add_phases(rank, detail);
-    memory = memory && rank.peak_memory_bytes ? std::optional(*memory + *rank.peak_memory_bytes) : std::nullopt;
-  }
-  detail.peak_memory_bytes = memory;
-  return detail;
-}
-
-Details summarise(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns) {
+Details summarise(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns) {
   Details details;
   std::vector<double> memory;
+  std::vector<double> layers;
   for (const auto* run : runs) {
     for (const auto& [name, values] : run->effective) {
       for (const auto& value : values) count(details.effective[name], value);
     }
     for (const auto& reason : run->reasons) count(details.reasons, reason);
     if (run->peak_memory_bytes) memory.push_back(static_cast<double>(*run->peak_memory_bytes));
+    if (run->layers_over_step) layers.push_back(*run->layers_over_step);
   }
   for (auto& [name, values] : details.effective) most_frequent_first(values);
   most_frequent_first(details.reasons);
   if (!memory.empty()) details.peak_memory_bytes = stats::median(memory);
+  if (!layers.empty()) details.layers_over_step = stats::median(layers);
   details.phases = phases_of(runs, step_ns);
   return details;
 }

@@ -6,23 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/record.hpp"
+#include "assay/core/digest.hpp"
 
 namespace assay::report {
-
-/// What a report takes from a whole record, beyond the figures of its row.
-struct RunDetail {
-  std::string trial;
-  std::string platform;
-  bool measured = false;  ///< counted and ok: only then do the rest count
-  /// Settings as they took effect; more than one value where the processes of the run differ.
-  std::map<std::string, std::vector<json>> effective;
-  std::vector<Reason> reasons;
-  std::optional<std::int64_t> peak_memory_bytes;                ///< all processes together
-  std::vector<std::map<std::string, double>> phase_medians_ns;  ///< one for each process that timed phases
-};
-
-RunDetail detail_of(const Record& record);
 
 /// A setting's value, and in how many runs it took effect.
 struct EffectiveValue {
@@ -50,10 +36,11 @@ struct Details {
   std::vector<ReasonCount> reasons;                              ///< the most frequent first
   std::optional<double> peak_memory_bytes;                       ///< median over runs
   std::optional<Phases> phases;
+  std::optional<double> layers_over_step;  ///< median over runs; null where layers were not timed
 };
 
 /// Over all that were measured; `step_ns` is the trial's median step.
-Details summarise(const std::vector<const RunDetail*>& runs, const std::optional<double>& step_ns);
+Details summarise(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns);
 
 /// "intra_op: asked 2, took effect 4 (all 6 runs)": one for each setting that did not take effect as asked.
 std::vector<std::string> differences(const Settings& asked, const Details& details, std::int64_t runs);

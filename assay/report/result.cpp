@@ -27,6 +27,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   std::vector<double> p90s;
   std::vector<double> p99s;
   std::vector<double> rates;
+  std::vector<const Digest*> digests;
   for (const auto* row : rows) {
     ++result.runs;
     if (row->outcome != OutcomeKind::ok) {
@@ -36,6 +37,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
     }
     ++result.ok;
     if (!row->trusted) ++result.untrusted;
+    digests.push_back(&row->digest);
     add(medians, row->summary.median_ns);
     add(p90s, row->summary.p90_ns);
     add(p99s, row->summary.p99_ns);
@@ -45,6 +47,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   result.p90_ns = median_or_null(p90s);
   result.p99_ns = median_or_null(p99s);
   result.samples_per_second = median_or_null(rates);
+  result.details = summarise(digests, result.median_ns);
   result.median_interval = stats::median_interval(medians);
   if (!result.median_interval) {
     result.interval_reason = fmt::format("{} good runs; a 95 % interval needs 6", medians.size());
@@ -54,12 +57,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
 
 }  // namespace
 
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
-                               const std::vector<RunDetail>& details) {
-  std::map<std::pair<std::string, std::string>, std::vector<const RunDetail*>> by_result;
-  for (const auto& one : details) {
-    if (one.measured) by_result[{one.trial, one.platform}].push_back(&one);
-  }
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows) {
   std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>> groups;
   for (const auto& row : rows) {
     if (row.counted) groups[row.trial][row.platform].push_back(&row);
@@ -69,17 +67,14 @@ std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const
     const auto it = groups.find(trial.id);
     if (it == groups.end()) continue;
     for (const auto& [platform, members] : it->second) {
-      auto& result = results.emplace_back(result_of(trial, platform, members));
-      result.details = summarise(by_result[{trial.id, platform}], result.median_ns);
+      results.push_back(result_of(trial, platform, members));
     }
   }
   return results;
 }
 
 std::vector<Result> results_of(store::Store& store, const store::Filter& filter) {
-  std::vector<RunDetail> details;
-  store.records(filter, [&](const Record& record) { details.push_back(detail_of(record)); });
-  return results_of(store.trials(filter), store.runs(filter), details);
+  return results_of(store.trials(filter), store.runs(filter));
 }
 
 }  // namespace assay::report

@@ -43,10 +43,8 @@ struct Result {
   Details details;
 };
 
-/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. `details`
-/// are those of the same runs, in any order; without them the results have none.
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
-                               const std::vector<RunDetail>& details = {});
+/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result.
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows);
 
 /// The results of what `filter` chooses from a store.
 std::vector<Result> results_of(store::Store& store, const store::Filter& filter);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/core/digest.hpp"
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
 #include "assay/plan/campaign.hpp"
@@ -112,6 +113,7 @@ struct RunRow {
   std::int64_t duration_ns = 0;
   Summary summary;
   std::optional<Pair> pair;
+  Digest digest;
 };
 
 /// Chooses records; an empty field chooses all. Written as {.trial = "ab12"}.

@@ -76,7 +76,8 @@ json result_json(const Result& r) {
           {"effective", effective_json(r.details)},
           {"validity", validity_json(r.details)},
           {"peak_memory_bytes", to_json(r.details.peak_memory_bytes)},
-          {"phases", phases_json(r.details)}};
+          {"phases", phases_json(r.details)},
+          {"layers_over_step", to_json(r.details.layers_over_step)}};
 }
 
 }  // namespace

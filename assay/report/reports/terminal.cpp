@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <utility>
 
 #include "assay/core/units.hpp"
@@ -71,8 +73,18 @@ std::string phases_line(const Phases& phases) {
   return out;
 }
 
+/// "61.2 GFLOP/s, 43 % of the best gemm here (trial 1a2b3c4d)"; empty where the workload does not tell its FLOPs.
+std::string achieved_text(const Result& result) {
+  if (!result.flops_per_second) return "";
+  const std::string rate = fmt::format("{:.1f} GFLOP/s", *result.flops_per_second / 1e9);
+  if (!result.share_of_peak) return fmt::format("{} ({})", rate, result.share_reason.value_or("no peak"));
+  return fmt::format("{}, {:.0f} % of the best gemm here (trial {})", rate, 100 * *result.share_of_peak,
+                     result.peak_trial.value_or("").substr(0, 8));
+}
+
 /// What the runs of a trial have in common, a line each.
-std::string detail_lines(const Details& details) {
+std::string detail_lines(const Result& result) {
+  const auto& details = result.details;
   std::string out;
   std::string effective;
   for (const auto& [name, values] : details.effective) {
@@ -82,8 +94,11 @@ std::string detail_lines(const Details& details) {
   }
   if (!effective.empty()) out += "took effect: " + fit(effective, 300) + "\n";
   if (details.phases) out += "phases: " + phases_line(*details.phases) + "\n";
+  if (details.layers_over_step)
+    out += fmt::format("layers: together {:.0f} % of the plain step\n", 100 * *details.layers_over_step);
   if (details.peak_memory_bytes)
     out += fmt::format("peak memory: {}\n", format_bytes(static_cast<std::int64_t>(*details.peak_memory_bytes)));
+  if (const auto achieved = achieved_text(result); !achieved.empty()) out += "achieved: " + achieved + "\n";
   return out;
 }
 
@@ -93,24 +108,30 @@ std::string terminal_report(const ReportData& data, std::size_t width) {
   std::string out;
   for (const auto& campaign : data.campaigns) out += campaign_lines(campaign);
   if (data.results.empty()) return out + "No run has been measured yet.\n";
-  Table table({{"trial", Align::left},
-               {"workload", Align::left},
-               {"worker", Align::left},
-               {"settings", Align::left},
-               {"median", Align::right},
-               {"95 % interval", Align::right},
-               {"p90", Align::right},
-               {"p99", Align::right},
-               {"samples/s", Align::right},
-               {"runs", Align::right}});
+  const bool any_share =
+      std::any_of(data.results.begin(), data.results.end(), [](const auto& r) { return r.share_of_peak; });
+  std::vector<Table::Column> columns{
+      {"trial", Align::left},    {"workload", Align::left}, {"worker", Align::left},
+      {"settings", Align::left}, {"median", Align::right},  {"95 % interval", Align::right},
+      {"p90", Align::right},     {"p99", Align::right},     {"samples/s", Align::right}};
+  if (any_share) columns.push_back({"of peak", Align::right});
+  columns.push_back({"runs", Align::right});
+  Table table(std::move(columns));
   bool short_of_runs = false;
   for (const auto& result : data.results) {
     short_of_runs = short_of_runs || (result.ok > 0 && !result.median_interval);
-    table.add({result.trial_id.substr(0, 8), title(result.trial.workload),
-               result.trial.worker.name + " " + result.trial.worker.release, title(result.trial.settings),
-               duration_or_dash(result.median_ns), interval_text(result), duration_or_dash(result.p90_ns),
-               duration_or_dash(result.p99_ns),
-               result.samples_per_second ? format_rate(*result.samples_per_second) : "-", runs_text(result)});
+    std::vector<std::string> cells{result.trial_id.substr(0, 8),
+                                   title(result.trial.workload),
+                                   result.trial.worker.name + " " + result.trial.worker.release,
+                                   title(result.trial.settings),
+                                   duration_or_dash(result.median_ns),
+                                   interval_text(result),
+                                   duration_or_dash(result.p90_ns),
+                                   duration_or_dash(result.p99_ns),
+                                   result.samples_per_second ? format_rate(*result.samples_per_second) : "-"};
+    if (any_share) cells.push_back(result.share_of_peak ? fmt::format("{:.0f} %", 100 * *result.share_of_peak) : "-");
+    cells.push_back(runs_text(result));
+    table.add(std::move(cells));
   }
   out += table.text(width);
   if (short_of_runs) out += "An interval needs 6 good runs of a trial; ask for more with --runs.\n";
@@ -124,7 +145,7 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
   std::string out = fmt::format("{}\ntrial {}\n", title(trial.trial), trial.id);
   for (const auto& result : results) {
     if (results.size() > 1) out += fmt::format("on platform {}:\n", result.platform.substr(0, 8));
-    out += detail_lines(result.details);
+    out += detail_lines(result);
   }
   Table table({{"run", Align::right},
                {"attempt", Align::right},

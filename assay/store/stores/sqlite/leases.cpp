@@ -181,15 +181,17 @@ void SqliteStore::insert_record(const LeasedRun& run, const Record& record) {
   Statement content(database_, "INSERT INTO content(hash, json) VALUES (?1, ?2) ON CONFLICT(hash) DO NOTHING", kDoing);
   for (const auto& [hash, text] : body.contents) content.bind(hash, text).run();
   const auto& summary = record.summary;
-  Statement(database_,
-            "INSERT INTO record(run, attempt, counted, outcome, message, trusted, platform, started_utc, duration_ns, "
-            "n, steady_from, median_ns, p90_ns, p99_ns, samples_per_second, summary_version, peak_memory_bytes, json, "
-            "samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-            kDoing)
+  Statement(
+      database_,
+      "INSERT INTO record(run, attempt, counted, outcome, message, trusted, platform, started_utc, duration_ns, "
+      "n, steady_from, median_ns, p90_ns, p99_ns, samples_per_second, summary_version, peak_memory_bytes, digest, "
+      "json, "
+      "samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+      kDoing)
       .bind(run.run, record.attempt, record.counted, name_of(record.outcome.kind), record.outcome.message,
             record.validity.trusted, record.platform, record.started_utc, record.duration_ns, summary.n,
             summary.steady_from, summary.median_ns, summary.p90_ns, summary.p99_ns, summary.samples_per_second,
-            summary.summary_version, body.peak_memory_bytes, body.json, Blob{body.samples})
+            summary.summary_version, body.peak_memory_bytes, body.digest, body.json, Blob{body.samples})
       .run();
 }
 

@@ -85,7 +85,7 @@ constexpr const char* kRunColumns =
     "SELECT campaign.id, trial.id, run.idx, record.attempt, record.counted, record.outcome, record.message, "
     "record.trusted, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from, "
     "record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.summary_version, run.pair, "
-    "run.side";
+    "run.side, record.digest";
 
 RunRow read_run(const Statement& row) {
   RunRow out;
@@ -110,6 +110,7 @@ RunRow read_run(const Statement& row) {
   if (const auto pair = row.get<std::optional<std::string>>(18)) {
     out.pair = Pair{*pair, row.get<std::string>(19) == "b" ? PairSide::b : PairSide::a};
   }
+  from_json_value(parse_column(row.get<std::string>(20)), "digest", out.digest);
   return out;
 }
 
@@ -223,7 +224,7 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
     ASSAY_CHECK(row.bind(key).step());
     Record record = head_of(read_run(row));
     unfold(
-        row.get<std::string>(20), row.get<std::string>(21),
+        row.get<std::string>(21), row.get<std::string>(22),
         [&](const std::string& hash) { return contents.find(hash); }, record);
     row.bind(key);  // ends the read
     visit(record);

@@ -52,16 +52,6 @@ json fold_rank(const RankResult& rank, RecordBody& body) {
   return out;
 }
 
-std::optional<std::int64_t> total_memory(const Record& record) {
-  if (record.ranks.empty()) return std::nullopt;
-  std::int64_t total = 0;
-  for (const auto& rank : record.ranks) {
-    if (!rank.peak_memory_bytes) return std::nullopt;
-    total += *rank.peak_memory_bytes;
-  }
-  return total;
-}
-
 /// Gives every rank its share of the samples.
 void deal_samples(const json& ranks, const std::string& samples, Record& record) {
   constexpr std::size_t kBytes = sizeof(std::int64_t);
@@ -117,7 +107,9 @@ RecordBody fold(const Record& record) {
     body.samples += pack_samples(rank.samples_ns);
     ranks.push_back(fold_rank(rank, body));
   }
-  body.peak_memory_bytes = total_memory(record);
+  const auto digest = digest_of(record);
+  body.peak_memory_bytes = digest.peak_memory_bytes;
+  body.digest = json_text(without_nulls(to_json(digest)));
 
   Record head = record;
   head.ranks.clear();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "assay/core/digest.hpp"
 #include "assay/core/json.hpp"
 #include "assay/core/record.hpp"
 
@@ -15,6 +16,7 @@ struct RecordBody {
   std::string json;                               ///< the rest, without samples; refers to `contents` by hash
   std::string samples;                            ///< of all ranks, one after the other
   std::map<std::string, std::string> contents;    ///< hash -> JSON text that other records are likely to share
+  std::string digest;                             ///< JSON of the Digest
   std::optional<std::int64_t> peak_memory_bytes;  ///< of all ranks together; null where one does not know its own
 };
 

@@ -93,6 +93,7 @@ CREATE TABLE record (
   samples_per_second REAL,
   summary_version INTEGER NOT NULL,
   peak_memory_bytes INTEGER,
+  digest TEXT NOT NULL,            -- JSON of what tables show beyond the columns
   json TEXT NOT NULL,
   samples BLOB NOT NULL,
   UNIQUE (run, attempt)

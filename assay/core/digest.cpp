@@ -1,0 +1,58 @@
+#include "assay/core/digest.hpp"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+std::optional<double> median_of(std::vector<std::int64_t> values) {
+  if (values.empty()) return {};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const auto upper = static_cast<double>(*middle);
+  if (values.size() % 2 == 1) return upper;
+  return (upper + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
+}
+
+void add_effective(const RankResult& rank, Digest& digest) {
+  if (!rank.effective.is_object()) return;
+  for (const auto& [name, value] : rank.effective.items()) {
+    auto& values = digest.effective[name];
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+}
+
+void add_phases(const RankResult& rank, Digest& digest) {
+  std::map<std::string, double> medians;
+  for (const auto& [name, values] : rank.phases_ns) {
+    if (const auto median = median_of(values)) medians[name] = *median;
+  }
+  if (!medians.empty()) digest.phase_medians_ns.push_back(std::move(medians));
+}
+
+std::optional<double> layers_over_step(const Record& record) {
+  if (record.ranks.empty() || record.ranks[0].layers.empty() || record.summary.median_ns.value_or(0) <= 0) return {};
+  double sum = 0;
+  for (const auto& layer : record.ranks[0].layers) {
+    sum += median_of(layer.forward_ns).value_or(0) + median_of(layer.backward_ns).value_or(0);
+  }
+  return sum / static_cast<double>(*record.summary.median_ns);
+}
+
+}  // namespace
+
+Digest digest_of(const Record& record) {
+  Digest digest;
+  digest.reasons = record.validity.reasons;
+  digest.layers_over_step = layers_over_step(record);
+  std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  for (const auto& rank : record.ranks) {
+    add_effective(rank, digest);
+    add_phases(rank, digest);
+    memory = memory && rank.peak_memory_bytes ? std::optional(*memory + *rank.peak_memory_bytes) : std::nullopt;
+  }
+  digest.peak_memory_bytes = memory;
+  return digest;
+}
+
+}  // namespace assay

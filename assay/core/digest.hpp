@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/record.hpp"
+
+namespace assay {
+
+/// What tables take from a record beyond its summary. A store keeps it beside the record, so that they decode no
+/// samples.
+struct Digest {
+  /// Settings as they took effect; more than one value where the processes of the run differ.
+  std::map<std::string, std::vector<json>> effective;
+  std::vector<Reason> reasons;
+  std::optional<std::int64_t> peak_memory_bytes;                ///< all processes together; null where one is not known
+  std::vector<std::map<std::string, double>> phase_medians_ns;  ///< one for each process that timed phases
+  std::optional<double>
+      layers_over_step;  ///< sum of the layers' median times over the median step, of the first process
+};
+
+template <typename V>
+void describe(V& v, Digest& d) {
+  v("effective", d.effective);
+  v("reasons", d.reasons);
+  v("peak_memory_bytes", d.peak_memory_bytes);
+  v("phase_medians_ns", d.phase_medians_ns);
+  v("layers_over_step", d.layers_over_step);
+}
+
+Digest digest_of(const Record& record);
+
+}  // namespace assay
