@@ -93,7 +93,7 @@ def test_spin_reaches_openmp(worker, spin):
     threading.Event().wait(0.3)  # the window in which the worker has nothing to do, not a synchronisation
     idle_ns = time.monotonic_ns() - begin_ns
     used = sum(on_cpu_ns(worker.process.pid).values()) - sum(before.values())
-    assert (used > 0.5 * idle_ns) == spin
+    assert (used > 0.05 * idle_ns) == spin  # a spinning thread may have to share its CPU, a sleeping one uses nothing
 
 
 def test_layout_is_read_back(start):
