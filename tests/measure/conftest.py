@@ -11,6 +11,7 @@ import pathlib
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).reso
 LIMIT_SECONDS = 60
 PR_SET_CHILD_SUBREAPER = 36
 SAMPLE_SECONDS = 0.002
+CGROUPS = pathlib.Path("/sys/fs/cgroup/cpu")
 
 
 def read_bytes(path):
@@ -252,3 +254,57 @@ def places(tmp_path):
 @pytest.fixture
 def place(places):
     return places("place")
+
+
+def until_gone(folder):
+    """Removes a control group, which works once its last process has gone."""
+    deadline = time.monotonic() + 10
+    while folder.exists() and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            return
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def group():
+    """Makes a control group in which a program has the CPU to itself; gives the words to put before its command."""
+    folder = CGROUPS / f"assay-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group of version 1 can be made in {CGROUPS}: {error}")
+
+    def make(quota_cpus=None):
+        try:
+            (folder / "cpu.shares").write_text("262144")
+            if quota_cpus is not None:
+                (folder / "cpu.cfs_period_us").write_text("100000")
+                (folder / "cpu.cfs_quota_us").write_text(str(int(quota_cpus * 100000)))
+        except OSError as error:
+            pytest.skip(f"{folder} takes no quota: {error}")
+        enter = "import os, sys; open(sys.argv[1], 'w').write('0'); os.execvp(sys.argv[2], sys.argv[2:])"
+        return (sys.executable, "-c", enter, str(folder / "cgroup.procs"))
+
+    yield make
+    until_gone(folder)
+
+
+@contextlib.contextmanager
+def busy_neighbour(name):
+    """A busy process of this name on the CPU of the tests, with more weight than others."""
+    text = f"import os; open('/proc/self/comm', 'w').write({name!r}); os.nice(-5); print(flush=True)\nwhile True: pass"
+    one_cpu = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    process = subprocess.Popen([*one_cpu, sys.executable, "-c", text], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        yield process.pid
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def neighbour():
+    """Starts a process of a given name that keeps a CPU busy, as a context."""
+    return busy_neighbour

@@ -4,14 +4,10 @@ The machine of the tests may be busy. Where a test needs the CPU to itself, it r
 whose weight is 256 times that of everybody else; where that cannot be made, it is skipped.
 """
 
-import contextlib
 import json
 import os
-import pathlib
 import re
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -19,7 +15,6 @@ BRIEF = ["--runs", "1", "--seconds", "1s", "--warmup", "100ms", "--retries", "0"
 AGAIN = [word if word != "0" else "2" for word in BRIEF]  # retries
 CPU = min(os.sched_getaffinity(0))
 ONE_CPU = ("taskset", "-c", str(CPU))
-CGROUPS = pathlib.Path("/sys/fs/cgroup/cpu")
 
 # Key derivation lets go of Python's lock, so that threads of one process work at once.
 PROGRAM = """
@@ -91,40 +86,6 @@ def busy(place):
     return run
 
 
-def until_gone(folder):
-    """Removes a control group, which works once its last process has gone."""
-    deadline = time.monotonic() + 10
-    while folder.exists() and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
-            return
-        time.sleep(0.01)
-
-
-@pytest.fixture
-def group():
-    """Makes a control group in which a program has the CPU to itself; gives the words to put before its command."""
-    folder = CGROUPS / f"assay-test-{os.getpid()}"
-    try:
-        folder.mkdir()
-    except OSError as error:
-        pytest.skip(f"no control group of version 1 can be made in {CGROUPS}: {error}")
-
-    def make(quota_cpus=None):
-        try:
-            (folder / "cpu.shares").write_text("262144")
-            if quota_cpus is not None:
-                (folder / "cpu.cfs_period_us").write_text("100000")
-                (folder / "cpu.cfs_quota_us").write_text(str(int(quota_cpus * 100000)))
-        except OSError as error:
-            pytest.skip(f"{folder} takes no quota: {error}")
-        enter = "import os, sys; open(sys.argv[1], 'w').write('0'); os.execvp(sys.argv[2], sys.argv[2:])"
-        return (sys.executable, "-c", enter, str(folder / "cgroup.procs"))
-
-    yield make
-    until_gone(folder)
-
-
 def reasons(record):
     return {reason["code"]: reason for reason in record["validity"]["reasons"]}
 
@@ -189,21 +150,8 @@ def test_a_quota_leaves_one_thread_alone(busy, group):
     assert not {"throttled", "oversubscribed"} & set(reasons(one)), reasons(one)
 
 
-@contextlib.contextmanager
-def neighbour(name):
-    """A busy process of this name on the CPU of the tests, with more weight than others."""
-    text = f"import os; open('/proc/self/comm', 'w').write({name!r}); os.nice(-5); print(flush=True)\nwhile True: pass"
-    process = subprocess.Popen([*ONE_CPU, sys.executable, "-c", text], stdout=subprocess.PIPE)
-    try:
-        process.stdout.readline()
-        yield process.pid
-    finally:
-        process.kill()
-        process.communicate()
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a process more weight")
-def test_a_neighbour_on_the_same_cpu_is_named(busy):
+def test_a_neighbour_on_the_same_cpu_is_named(busy, neighbour):
     with neighbour("busy_neighbour") as pid:
         [record] = busy("--option", "threads=1")
     reason = reasons(record)["neighbours"]
