@@ -106,3 +106,14 @@ def test_every_result_says_how_well_the_hardware_is_used(place):
     assert set(result["phases"]["seconds"]) == {"forward"}
     assert result["peak_memory_bytes"] > 50e6
     assert result["interval_reason"] == "1 good runs; a 95 % interval needs 6"
+
+
+def test_the_example_of_an_own_network_runs(place):
+    env = {"ASSAY_ENVIRONMENTS": os.environ["ASSAY_ENVIRONMENTS"]}
+    network = f"{place.root}/examples/own_network.py:build"
+    words = ["run", network, "--worker", "pytorch", "--mode", "infer,train", "--option", "width=16", *BRIEF, "--json"]
+    results = place.assay(*words, seconds=120, **env).json()["results"]
+    assert [result["ok"] for result in results] == [1, 1]
+    # 16 filters of 3 x 3 x 3 with bias, and 16 x 10 weights with bias.
+    assert {record["ranks"][0]["parameters_built"] for record in place.records()} == {16 * 27 + 16 + 160 + 10}
+    assert results[0]["share_of_peak"] is None and "not known" in results[0]["share_reason"]
