@@ -90,7 +90,7 @@ def test_layers_and_phases_explain_the_step_at_full_size(start, name, mode, thre
     worker = prepared(start, name, threads=threads, mode=mode)
     worker.measure(max_samples=3, seconds=60, wait=120)
     layers, phases = [], []
-    for _ in range(21):
+    for _ in range(9):
         before = take(worker, "step", 1)["ns"][0]
         layer = layer_sums(take(worker, "layers", 1))[0]
         between = take(worker, "step", 1)["ns"][0]
