@@ -1,5 +1,7 @@
+#include <map>
 #include <memory>
 
+#include "assay/report/layers.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/table.hpp"
 #include "assay/store/store.hpp"
@@ -16,6 +18,7 @@ struct ShowOptions {
   std::string campaign;
   std::string trial;
   bool all = false;
+  bool layers = false;
   bool json = false;
   NetworkFlags network;
 };
@@ -25,6 +28,22 @@ std::vector<store::CampaignRow> choose_campaigns(std::vector<store::CampaignRow>
   if (o.all || all.empty()) return all;
   if (o.campaign.empty()) return {all.back()};
   return {choose_campaign(all, o.campaign, o.store)};
+}
+
+/// The slowest layers on each platform: numbers of two are never mixed.
+std::string layers_of(store::Store& store, const store::TrialRow& trial, store::Filter filter) {
+  constexpr std::size_t kMostLayers = 20;
+  filter.counted_only = true;
+  std::map<std::string, report::LayerTimes> times;
+  store.records(filter, [&](const Record& record) { times[record.platform].add(record); });
+  std::string out;
+  for (const auto& [platform, of_platform] : times) {
+    const auto layers = of_platform.times();
+    if (layers.empty()) continue;
+    if (times.size() > 1) out += fmt::format("on platform {}:\n", platform.substr(0, 8));
+    out += report::layers_report(trial.trial.workload, layers, kMostLayers, terminal_width());
+  }
+  return out.empty() ? "No run of this trial timed layers; measure with --layers.\n" : out;
 }
 
 void show_trial(store::Store& store, const ShowOptions& o) {
@@ -43,6 +62,7 @@ void show_trial(store::Store& store, const ShowOptions& o) {
     return print(report::json_report(data).dump(2) + "\n");
   }
   print(report::trial_report(trials[0], rows, results, terminal_width()));
+  if (o.layers) print("\n" + layers_of(store, trials[0], filter));
 }
 
 void show(const ShowOptions& o) {
@@ -62,6 +82,7 @@ void add_show(CLI::App& app, int& exit_code) {
   add_store_option(*command, o->store);
   command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
+  command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
   command->add_flag("--all", o->all, "Every campaign");
   command->add_flag("--json", o->json, "Print as JSON");
   add_network_flags(*command, o->network);
