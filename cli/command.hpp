@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::cli {
@@ -20,6 +21,9 @@ void add_worker_install(CLI::App& worker, int& exit_code);
 
 constexpr int kExitFailedRuns = 4;
 constexpr int kExitStopped = 130;
+
+/// "name=value" in two. Throws Error{usage} that names `flag` where it has no such form.
+std::pair<std::string, std::string> split_assignment(const std::string& text, const char* flag);
 
 /// Declares --store on a subcommand.
 void add_store_option(CLI::App& command, std::string& store);

@@ -63,7 +63,7 @@ platform::Situation gather(const DoctorOptions& o, const platform::Machine& mach
   for (const auto allocator : {Allocator::tcmalloc, Allocator::jemalloc}) {
     if (!measure::find_allocator(allocator)) s.missing_allocators.emplace_back(name_of(allocator));
   }
-  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  const auto catalog = catalog_at_hand();
   for (const auto& worker : catalog.workers()) {
     if (worker.installed()) {
       s.workers.push_back({worker.name, worker.release});

@@ -64,6 +64,14 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+std::pair<std::string, std::string> split_assignment(const std::string& text, const char* flag) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    fail(ErrorKind::usage, "{}: {} has no NAME=VALUE form.", flag, shown(text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 void add_store_option(CLI::App& command, std::string& store) {
   command.add_option("--store", store, "SQLite file that keeps everything")->capture_default_str()->type_name("PATH");
 }

@@ -54,4 +54,8 @@ fs::path environments_root() {
   return fs::absolute(home) / ".local" / "share" / "assay" / "environments";
 }
 
+plan::Catalog catalog_at_hand() {
+  return plan::Catalog::read(worker_roots(), environments_root());
+}
+
 }  // namespace assay::cli

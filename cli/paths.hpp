@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "assay/plan/catalog.hpp"
+
 namespace assay::cli {
 
 /// Helper programs: libexec beside the program in a build, ../libexec/assay where it is installed. ASSAY_LIBEXEC wins.
@@ -14,5 +16,8 @@ std::vector<std::filesystem::path> worker_roots();
 /// Folder below which the workers' virtual environments lie: ASSAY_ENVIRONMENTS, else assay/environments in the user's
 /// data folder (XDG_DATA_HOME, else ~/.local/share). Absolute; empty where neither is set nor there is a home.
 std::filesystem::path environments_root();
+
+/// The workers in worker_roots(), with their releases below environments_root().
+plan::Catalog catalog_at_hand();
 
 }  // namespace assay::cli

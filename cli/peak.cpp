@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "assay/network/primitive.hpp"
 #include "assay/plan/trial_sweep.hpp"
-#include "assay/report/peak.hpp"
+#include "assay/platform/machine.hpp"
+#include "cli/results.hpp"
 
 namespace assay::cli {
 namespace {
@@ -19,15 +19,12 @@ bool has_gemm(const plan::WorkerInfo* worker) {
          std::find(worker->networks.begin(), worker->networks.end(), "gemm") != worker->networks.end();
 }
 
-/// The first worker of the campaign that has a gemm, for each precision whose peak is not known.
-std::map<std::string, std::string> wanted_peaks(const plan::Campaign& campaign, const plan::Catalog& catalog,
-                                                const std::set<std::string>& known) {
+/// The first worker of the campaign that has a gemm, for each precision at which it has networks of known FLOPs.
+std::map<std::string, std::string> peaks_of_interest(const plan::Campaign& campaign, const plan::Catalog& catalog) {
   std::map<std::string, std::string> wanted;
-  std::set<std::string> seen;
   for (const auto& trial : campaign.trials) {
     const auto& workload = trial.workload;
-    if (known.count(workload.precision) != 0 || trial.placement.device != "cpu") continue;
-    if (!seen.insert(workload.precision + workload.network + trial.worker.name + trial.worker.release).second) continue;
+    if (trial.placement.device != "cpu" || wanted.count(workload.precision) != 0) continue;
     if (workload.network == "gemm" || !has_gemm(catalog.find(trial.worker)) || !network::sample_flops(workload))
       continue;
     wanted.emplace(workload.precision, trial.worker.name + "==" + trial.worker.release);
@@ -38,16 +35,17 @@ std::map<std::string, std::string> wanted_peaks(const plan::Campaign& campaign, 
 }  // namespace
 
 std::optional<plan::Campaign> missing_peak(store::Store& store, const plan::Campaign& campaign,
-                                           const plan::Catalog& catalog, const std::string& platform) {
-  const store::Filter gemms{.network = "gemm"};
-  std::set<std::string> known;
-  for (const auto& peak : report::peaks_of(report::results_of(store.trials(gemms), store.runs(gemms)))) {
-    if (peak.platform == platform) known.insert(peak.precision);
+                                           const plan::Catalog& catalog) {
+  auto wanted = peaks_of_interest(campaign, catalog);
+  if (wanted.empty()) return {};
+  const auto platform = platform::this_machine().id;
+  for (const auto& peak : known_peaks(store)) {
+    if (peak.platform == platform) wanted.erase(peak.precision);
   }
   std::vector<plan::TrialSweep> sweeps;
   plan::Campaign peaks;
   peaks.name = "peak";
-  for (const auto& [precision, worker] : wanted_peaks(campaign, catalog, known)) {
+  for (const auto& [precision, worker] : wanted) {
     peaks.name += " " + precision;
     for (const int size : kSizes) {
       auto& sweep = sweeps.emplace_back();

@@ -8,9 +8,9 @@
 
 namespace assay::cli {
 
-/// What must be measured so that results of `campaign` can be given as a share of what `platform` can do: gemms at the
-/// precisions of its networks, by its own workers, where the store has none yet. Null where nothing is missing.
+/// What must be measured so that results of `campaign` can be given as a share of what this machine can do: gemms at
+/// the precisions of its networks, by its own workers, where the store has none yet. Null where nothing is missing.
 std::optional<plan::Campaign> missing_peak(store::Store& store, const plan::Campaign& campaign,
-                                           const plan::Catalog& catalog, const std::string& platform);
+                                           const plan::Catalog& catalog);
 
 }  // namespace assay::cli

@@ -2,13 +2,14 @@
 
 #include <iterator>
 
-#include "assay/report/peak.hpp"
-
 namespace assay::cli {
 
+std::vector<report::Peak> known_peaks(store::Store& store) {
+  return report::peaks_of(report::results_of(store, {.network = "gemm"}));
+}
+
 void add_shares(store::Store& store, std::vector<report::Result>& results) {
-  const store::Filter gemms{.network = "gemm"};
-  report::add_shares(results, report::peaks_of(report::results_of(store.trials(gemms), store.runs(gemms))));
+  report::add_shares(results, known_peaks(store));
 }
 
 report::ReportData results_of_campaigns(store::Store& store, std::vector<store::CampaignRow> campaigns) {

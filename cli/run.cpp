@@ -7,7 +7,6 @@
 #include "assay/measure/run_directory.hpp"
 #include "assay/plan/spec.hpp"
 #include "assay/plan/trial_sweep.hpp"
-#include "assay/platform/machine.hpp"
 #include "assay/report/report.hpp"
 #include "cli/command.hpp"
 #include "cli/paths.hpp"
@@ -73,14 +72,6 @@ constexpr std::array<std::array<const char*, 3>, 20> kAxisFlags{{
     {"--prefetch", "settings.prefetch", "Batches loaded ahead"},
     {"--bucket-bytes", "settings.bucket_bytes", "Size of a gradient bucket"},
 }};
-
-std::pair<std::string, std::string> split_assignment(const std::string& text, const char* flag) {
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    fail(ErrorKind::usage, "{}: {} has no NAME=VALUE form.", flag, shown(text));
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
 
 bool is_campaign_file(const std::string& what) {
   return what.ends_with(".yaml") || what.ends_with(".yml");
@@ -184,7 +175,7 @@ measure::AgentEnd work(const RunOptions& o, store::Store& store, const plan::Cat
 measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
                                const plan::Campaign& campaign, int stop_fd) {
   if (o.no_peak) return measure::AgentEnd::nothing_left;
-  const auto peak = missing_peak(store, campaign, catalog, platform::this_machine().id);
+  const auto peak = missing_peak(store, campaign, catalog);
   if (!peak) return measure::AgentEnd::nothing_left;
   if (!o.quiet)
     std::fprintf(stderr, "assay: measuring the best gemm here, once for this store (--no-peak leaves it out)\n");
@@ -192,7 +183,7 @@ measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const p
 }
 
 int run(const RunOptions& o, const CLI::App& command) {
-  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  const auto catalog = catalog_at_hand();
   const auto campaign = make_campaign(o, catalog, command);
   if (o.dry_run) {
     print_plan(campaign, o.json);

@@ -54,7 +54,7 @@ void show_trial(store::Store& store, const ShowOptions& o) {
     fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(o.trial), trials.size());
   }
   const auto rows = store.runs(filter);
-  auto results = report::results_of(store, filter);
+  auto results = report::results_of(trials, rows);
   add_shares(store, results);
   if (o.json) {
     report::ReportData data;

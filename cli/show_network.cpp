@@ -10,16 +10,13 @@ namespace {
 network::Options read_options(const std::vector<std::string>& texts) {
   network::Options options;
   for (const auto& text : texts) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      fail(ErrorKind::usage, "--option: {} has no NAME=VALUE form.", shown(text));
-    }
-    const std::vector<plan::Written> written{{text.substr(equals + 1), false, ""}};
-    const auto values = plan::axis_values(plan::axis_name("options." + text.substr(0, equals)), written);
+    const auto [name, value] = split_assignment(text, "--option");
+    const std::vector<plan::Written> written{{value, false, ""}};
+    const auto values = plan::axis_values(plan::axis_name("options." + name), written);
     if (values.size() != 1 || !values[0].value) {
       fail(ErrorKind::usage, "--option: {} has not one value; one network is shown at a time.", shown(text));
     }
-    options[text.substr(0, equals)] = *values[0].value;
+    options[name] = *values[0].value;
   }
   return options;
 }

@@ -34,7 +34,7 @@ std::string runs_what(const plan::WorkerInfo& worker) {
 }
 
 void list(bool as_json) {
-  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  const auto catalog = catalog_at_hand();
   for (const auto& problem : catalog.problems()) std::fprintf(stderr, "assay: %s\n", problem.c_str());
   if (as_json) {
     json out = json::array();
@@ -54,7 +54,7 @@ void list(bool as_json) {
 }
 
 int check(const WorkerOptions& o) {
-  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  const auto catalog = catalog_at_hand();
   const auto checks = measure::check_conformance(catalog.find(o.worker));
   bool all = true;
   json out = json::array();

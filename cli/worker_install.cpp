@@ -65,7 +65,7 @@ measure::Installation install_one(const std::string& reference, const plan::Cata
 }
 
 int install(const InstallFlags& flags) {
-  const auto catalog = plan::Catalog::read(worker_roots(), environments_root());
+  const auto catalog = catalog_at_hand();
   for (const auto& reference : flags.workers) catalog.installable(plan::parse_reference(reference).name);
   const auto stop = stop_signals();
   json out = json::array();

@@ -16,6 +16,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
 #include "assay/measure/program.hpp"
+#include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
 #include "assay/platform/process.hpp"
 
@@ -57,16 +58,8 @@ std::string last_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file) file_failed(errno, "write", path.string());
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t wrote = write(file.get(), text.data() + at, text.size() - at);
-    if (wrote < 0 && errno != EINTR) file_failed(errno, "write", path.string());
-    if (wrote > 0) at += static_cast<std::size_t>(wrote);
-  }
-  if (fsync(file.get()) != 0) file_failed(errno, "write", path.string());
-}
+/// Others may use an environment; its files are there when its mark says so.
+constexpr WriteOptions kLasting{.mode = 0644, .durable = true};
 
 class Installer {
  public:
@@ -143,7 +136,7 @@ class Installer {
     owned_ = true;
     fs::create_directories(folder_, error);
     if (error) fail(ErrorKind::failure, "cannot make {}: {}.", folder_.string(), error.message());
-    write_file(folder_ / kInstallingFile, "{}\n");
+    write_file(folder_ / kInstallingFile, "{}\n", kLasting);
   }
 
   void end_leftovers() const {
@@ -196,7 +189,7 @@ class Installer {
             {options_.python, "-I", "-m", "venv", folder_.string()},
             "Install Python 3 with its module venv (Debian: python3-venv), or name another interpreter with --python.");
     const std::string requirements = (folder_ / "requirements.txt").string();
-    write_file(requirements, asked);
+    write_file(requirements, asked, kLasting);
     execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_),
             {python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
              "-r", requirements},
@@ -204,7 +197,7 @@ class Installer {
                         (worker_.folder / worker_.environment->requirements).string()));
     plan::Installed installed{worker_.name, release_, python_release(python), packages(python), utc_now()};
     check_release(installed);
-    write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n");
+    write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n", kLasting);
     if (std::rename((folder_ / kInstallingFile).c_str(), (folder_ / plan::kInstalledFile).c_str()) != 0)
       file_failed(errno, "write", (folder_ / plan::kInstalledFile).string());
     return installed;

@@ -95,8 +95,8 @@ void write_result(const std::filesystem::path& directory, std::size_t number, co
   if (std::rename(draft.c_str(), final_path.c_str()) != 0) file_failed(errno, "rename", draft.string());
 }
 
-void write_file(const std::filesystem::path& file, const std::string& text) {
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+void write_file(const std::filesystem::path& file, const std::string& text, const WriteOptions& options) {
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, options.mode);
   if (fd < 0) file_failed(errno, "write", file.string());
   std::size_t done = 0;
   while (done < text.size()) {
@@ -108,6 +108,11 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
       file_failed(error, "write", file.string());
     }
     done += static_cast<std::size_t>(wrote);
+  }
+  if (options.durable && fsync(fd) != 0) {
+    const int error = errno;
+    close(fd);
+    file_failed(error, "write", file.string());
   }
   if (close(fd) != 0) file_failed(errno, "write", file.string());
 }

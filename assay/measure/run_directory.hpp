@@ -38,7 +38,12 @@ Order read_order(const std::filesystem::path& directory);
 /// Writes rank-N.json under another name first and renames it, so that a reader sees all of it or nothing.
 void write_result(const std::filesystem::path& directory, std::size_t number, const RankResult& result);
 
+struct WriteOptions {
+  unsigned mode = 0600;  ///< permissions, where the file is made
+  bool durable = false;  ///< on the disk before the call returns
+};
+
 /// Writes a whole file or throws Error that names it.
-void write_file(const std::filesystem::path& file, const std::string& text);
+void write_file(const std::filesystem::path& file, const std::string& text, const WriteOptions& options = {});
 
 }  // namespace assay::measure

@@ -3,6 +3,30 @@
 #include <utility>
 
 namespace assay::network {
+namespace {
+
+Attributes windowed(const Window& window) {
+  Attributes a;
+  a.kernel = window.kernel;
+  a.stride = window.stride;
+  a.padding = window.padding;
+  return a;
+}
+
+Attributes norm(double epsilon) {
+  Attributes a;
+  a.epsilon = epsilon;
+  return a;
+}
+
+Attributes table(std::int64_t rows, std::int64_t features) {
+  Attributes a;
+  a.rows = rows;
+  a.features = features;
+  return a;
+}
+
+}  // namespace
 
 Window square(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
   return {{kernel, kernel}, {stride, stride}, {padding, padding}};
@@ -29,11 +53,8 @@ std::string Builder::add(Op op, const std::string& name, std::vector<std::string
 
 std::string Builder::convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                  const Window& window, std::int64_t groups, bool bias) {
-  Attributes a;
+  Attributes a = windowed(window);
   a.channels = channels;
-  a.kernel = window.kernel;
-  a.stride = window.stride;
-  a.padding = window.padding;
   a.groups = groups;
   a.bias = bias;
   return add(Op::convolution, name, {input}, a);
@@ -56,32 +77,27 @@ std::string Builder::linear_with_weight_of(const std::string& name, const std::s
 }
 
 std::string Builder::batch_norm(const std::string& name, const std::string& input, double epsilon) {
-  Attributes a;
-  a.epsilon = epsilon;
-  return add(Op::batch_norm, name, {input}, a);
+  return add(Op::batch_norm, name, {input}, norm(epsilon));
 }
 
 std::string Builder::layer_norm(const std::string& name, const std::string& input, double epsilon) {
-  Attributes a;
-  a.epsilon = epsilon;
-  return add(Op::layer_norm, name, {input}, a);
+  return add(Op::layer_norm, name, {input}, norm(epsilon));
+}
+
+std::string Builder::normed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
+                                        const Window& window, double epsilon, std::int64_t groups) {
+  return batch_norm(name + ".bn", convolution(name + ".conv", input, channels, window, groups), epsilon);
 }
 
 std::string Builder::max_pool(const std::string& name, const std::string& input, const Window& window, bool ceil) {
-  Attributes a;
-  a.kernel = window.kernel;
-  a.stride = window.stride;
-  a.padding = window.padding;
+  Attributes a = windowed(window);
   a.ceil = ceil;
   return add(Op::max_pool, name, {input}, a);
 }
 
 std::string Builder::average_pool(const std::string& name, const std::string& input, const Window& window,
                                   bool count_padding) {
-  Attributes a;
-  a.kernel = window.kernel;
-  a.stride = window.stride;
-  a.padding = window.padding;
+  Attributes a = windowed(window);
   a.ceil = false;
   a.count_padding = count_padding;
   return add(Op::average_pool, name, {input}, a);
@@ -100,18 +116,12 @@ std::string Builder::concat(const std::string& name, std::vector<std::string> in
 
 std::string Builder::embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                std::int64_t features) {
-  Attributes a;
-  a.rows = rows;
-  a.features = features;
-  return add(Op::embedding, name, {input}, a);
+  return add(Op::embedding, name, {input}, table(rows, features));
 }
 
 std::string Builder::position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                         std::int64_t features) {
-  Attributes a;
-  a.rows = rows;
-  a.features = features;
-  return add(Op::position_embedding, name, {input}, a);
+  return add(Op::position_embedding, name, {input}, table(rows, features));
 }
 
 std::string Builder::attention(const std::string& name, const std::vector<std::string>& queries_keys_values,

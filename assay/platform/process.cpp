@@ -195,51 +195,51 @@ TreeUse tree_use(const std::vector<pid_t>& processes) {
 }
 
 std::vector<ProcessTime> process_times() {
-  static const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
   std::vector<ProcessTime> found;
   for_each_number("/proc", [&](pid_t pid) {
     ProcessTime one;
     const auto fields = stat_fields(pid, &one.name);
-    if (!fields || fields->size() < 37) return;
-    const auto number = [&](std::size_t field) {
-      return std::atoll((*fields)[field - 3].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
-    };
+    const auto used = process_clock_ns(pid);
+    if (!fields || fields->size() < 20 || !used) return;
     one.pid = pid;
     one.name = printable(one.name, 40);
-    one.cpu_ns = (number(14) + number(15)) * tick_ns;  // user and system, numbered as proc(5) does
-    one.start_ticks = number(22);
-    one.cpu = number(39);
+    one.cpu_ns = *used;
+    one.start_ticks = std::atoll((*fields)[19].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
     found.push_back(std::move(one));
   });
   return found;
 }
 
+std::vector<ProcessUse> busiest_since(const std::vector<ProcessTime>& before, const std::vector<std::int64_t>& cpus,
+                                      std::size_t most) {
+  std::map<std::pair<pid_t, std::int64_t>, std::int64_t> earlier;
+  for (const auto& one : before) earlier[{one.pid, one.start_ticks}] = one.cpu_ns;
+  auto own = descendants(getpid());
+  own.push_back(getpid());
+  std::vector<ProcessUse> uses;
+  for (const auto& one : process_times()) {
+    if (std::find(own.begin(), own.end(), one.pid) != own.end()) continue;
+    const auto it = earlier.find({one.pid, one.start_ticks});
+    const std::int64_t used = one.cpu_ns - (it == earlier.end() ? 0 : it->second);  // else it began meanwhile
+    if (used > 0 && last_ran_on(one.pid, cpus)) uses.push_back({one.pid, one.name, used});
+  }
+  std::sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.cpu_ns > b.cpu_ns; });
+  if (uses.size() > most) uses.resize(most);
+  return uses;
+}
+
 std::vector<BusyProcess> busiest_processes(const std::vector<std::int64_t>& cpus, std::size_t most,
                                            std::int64_t interval_ns) {
-  const auto own = descendants(getpid());
-  const auto look = [&] {
-    std::map<pid_t, std::int64_t> used;
-    for_each_number("/proc", [&](pid_t pid) {
-      if (pid == getpid() || std::find(own.begin(), own.end(), pid) != own.end()) return;
-      if (const auto ns = process_clock_ns(pid)) used[pid] = *ns;
-    });
-    return used;
-  };
   const std::int64_t begin = monotonic_ns();
-  const auto before = look();
+  const auto before = process_times();
   sleep_until_ns(monotonic_ns() + interval_ns);
-  const auto after = look();
+  const auto uses = busiest_since(before, cpus, most);
   const auto elapsed = static_cast<double>(monotonic_ns() - begin);
   std::vector<BusyProcess> busy;
-  for (const auto& [pid, used] : after) {
-    const auto earlier = before.find(pid);
-    if (earlier == before.end()) continue;
-    const double share = static_cast<double>(used - earlier->second) / elapsed;
-    if (share < kLeastBusy || !last_ran_on(pid, cpus)) continue;
-    busy.push_back({pid, read_word("/proc/" + std::to_string(pid) + "/comm").value_or("?"), share});
+  for (const auto& use : uses) {
+    const double share = static_cast<double>(use.cpu_ns) / elapsed;
+    if (share >= kLeastBusy) busy.push_back({use.pid, use.name, share});
   }
-  std::sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.cpus > b.cpus; });
-  if (busy.size() > most) busy.resize(most);
   return busy;
 }
 

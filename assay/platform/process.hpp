@@ -47,12 +47,23 @@ struct ProcessTime {
   pid_t pid = 0;
   std::int64_t start_ticks = 0;  ///< with the pid it names one process
   std::string name;              ///< fit for a terminal
-  std::int64_t cpu = 0;          ///< on which it ran last
-  std::int64_t cpu_ns = 0;       ///< of all its threads, in steps of 10 ms
+  std::int64_t cpu_ns = 0;       ///< of all its threads
 };
 
 /// Every process that can be seen from here.
 std::vector<ProcessTime> process_times();
+
+/// What a process used between two looks.
+struct ProcessUse {
+  pid_t pid = 0;
+  std::string name;
+  std::int64_t cpu_ns = 0;
+};
+
+/// The processes that used most since `before` was read, at most `most`, of those that ran last on one of `cpus`. This
+/// process and what is below it are left out. Looks at every process: not for a time at which anything is measured.
+std::vector<ProcessUse> busiest_since(const std::vector<ProcessTime>& before, const std::vector<std::int64_t>& cpus,
+                                      std::size_t most);
 
 /// A process by its name, and how many CPUs it kept busy.
 struct BusyProcess {
@@ -61,9 +72,7 @@ struct BusyProcess {
   double cpus = 0;
 };
 
-/// Processes that keep at least a tenth of a CPU busy right now on one of `cpus`, the busiest first, at most `most`.
-/// Looks twice at every process, `interval_ns` apart: not for a time at which anything is measured. This process and
-/// what is below it are left out.
+/// The same from two looks `interval_ns` apart, of processes that keep at least a tenth of a CPU busy.
 std::vector<BusyProcess> busiest_processes(const std::vector<std::int64_t>& cpus, std::size_t most,
                                            std::int64_t interval_ns);
 

@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "assay/core/json.hpp"
+#include "assay/platform/process.hpp"
 
 namespace assay::platform {
-
-struct ProcessUse {
-  std::int64_t pid = 0;
-  std::string name;
-  std::int64_t cpu_ns = 0;
-};
 
 /// What went on during a short while in which this process ran the speed probe on one CPU.
 struct Watch {

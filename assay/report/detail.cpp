@@ -30,7 +30,7 @@ void most_frequent_first(std::vector<T>& values) {
   std::stable_sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.runs > b.runs; });
 }
 
-std::optional<Phases> phases_of(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns) {
+std::optional<Phases> phases_of(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns) {
   std::map<std::string, std::vector<double>> by_name;
   for (const auto* run : runs) {
     for (const auto& process : run->phase_medians_ns) {
@@ -54,7 +54,7 @@ std::string text_of(const json& value) {
 
 }  // namespace
 
-Details summarise(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns) {
+Details summarise(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns) {
   Details details;
   std::vector<double> memory;
   std::vector<double> layers;

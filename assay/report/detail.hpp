@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/digest.hpp"
+#include "assay/store/digest.hpp"
 
 namespace assay::report {
 
@@ -40,7 +40,7 @@ struct Details {
 };
 
 /// Over all that were measured; `step_ns` is the trial's median step.
-Details summarise(const std::vector<const Digest*>& runs, const std::optional<double>& step_ns);
+Details summarise(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns);
 
 /// "intra_op: asked 2, took effect 4 (all 6 runs)": one for each setting that did not take effect as asked.
 std::vector<std::string> differences(const Settings& asked, const Details& details, std::int64_t runs);

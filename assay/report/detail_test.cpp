@@ -16,15 +16,15 @@ RankResult rank(std::int64_t intra_op, std::vector<std::int64_t> forward_ns) {
   return out;
 }
 
-Digest run(std::vector<RankResult> ranks, std::vector<Reason> reasons = {}) {
+store::Digest run(std::vector<RankResult> ranks, std::vector<Reason> reasons = {}) {
   Record record;
   record.ranks = std::move(ranks);
   record.validity.reasons = std::move(reasons);
-  return digest_of(record);
+  return store::digest_of(record);
 }
 
-Details over(const std::vector<Digest>& runs, std::optional<double> step_ns = std::nullopt) {
-  std::vector<const Digest*> pointers;
+Details over(const std::vector<store::Digest>& runs, std::optional<double> step_ns = std::nullopt) {
+  std::vector<const store::Digest*> pointers;
   for (const auto& one : runs) pointers.push_back(&one);
   return summarise(pointers, step_ns);
 }
@@ -86,7 +86,7 @@ TEST(Detail, layers_are_summed_over_the_plain_step) {
   record.summary.median_ns = 20;
   record.ranks.resize(1);
   record.ranks[0].layers = {{"a", {3, 2, 4}, {10, 10, 10}}, {"b", {5, 5, 5}, {}}};
-  EXPECT_DOUBLE_EQ(*over({digest_of(record)}).layers_over_step, 0.9);
+  EXPECT_DOUBLE_EQ(*over({store::digest_of(record)}).layers_over_step, 0.9);
   EXPECT_FALSE(over({run({rank(1, {})})}).layers_over_step.has_value());
 }
 

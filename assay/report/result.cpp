@@ -27,7 +27,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   std::vector<double> p90s;
   std::vector<double> p99s;
   std::vector<double> rates;
-  std::vector<const Digest*> digests;
+  std::vector<const store::Digest*> digests;
   for (const auto* row : rows) {
     ++result.runs;
     if (row->outcome != OutcomeKind::ok) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/digest.hpp"
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
 #include "assay/plan/campaign.hpp"
+#include "assay/store/digest.hpp"
 
 namespace assay::store {
 

@@ -15,9 +15,7 @@ struct Module {
 
 std::string normed(Builder& b, const std::string& name, const std::string& input, std::int64_t channels,
                    const Window& window) {
-  auto x = b.convolution(name + ".conv", input, channels, window);
-  x = b.batch_norm(name + ".bn", x, 1e-3);
-  return b.plain(Op::relu, name + ".relu", {x});
+  return b.plain(Op::relu, name + ".relu", {b.normed_convolution(name, input, channels, window, 1e-3)});
 }
 
 std::string inception(Builder& b, const std::string& input, const Module& m) {

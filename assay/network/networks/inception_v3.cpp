@@ -22,8 +22,7 @@ class Inception {
   const std::string& input() const { return input_; }
 
   std::string normed(const std::string& name, const std::string& input, const Step& step) {
-    auto x = builder.convolution(name + ".conv", input, step.channels, step.window);
-    x = builder.batch_norm(name + ".bn", x, 1e-3);
+    const auto x = builder.normed_convolution(name, input, step.channels, step.window, 1e-3);
     return builder.plain(Op::relu, name + ".relu", {x});
   }
 

@@ -6,8 +6,7 @@ namespace {
 
 std::string normed(Builder& b, const std::string& name, const std::string& input, std::int64_t channels,
                    const Window& window, std::int64_t groups, bool active) {
-  auto x = b.convolution(name + ".conv", input, channels, window, groups);
-  x = b.batch_norm(name + ".bn", x, 1e-5);
+  const auto x = b.normed_convolution(name, input, channels, window, 1e-5, groups);
   return active ? b.plain(Op::relu6, name + ".relu6", {x}) : x;
 }
 

@@ -30,14 +30,14 @@ std::string reasons_text(const Validity& validity) {
 }
 
 /// {"intra_op":4}; a list where the processes of the run differ; empty where nothing was read back.
-std::string effective_text(const Digest& detail) {
+std::string effective_text(const store::Digest& detail) {
   json out = json::object();
   for (const auto& [name, values] : detail.effective) out[name] = values.size() == 1 ? values[0] : json(values);
   return out.empty() ? "" : out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// {"forward":0.0123}: seconds, the median over the run's processes; empty where they were not timed.
-std::string phases_text(const Digest& detail) {
+std::string phases_text(const store::Digest& detail) {
   const auto details = summarise({&detail}, std::nullopt);
   return details.phases ? json(details.phases->seconds).dump() : "";
 }
@@ -53,7 +53,7 @@ std::string csv_header() {
 
 std::string csv_row(const Record& record, const Trial& trial) {
   const auto& s = record.summary;
-  const auto detail = digest_of(record);
+  const auto detail = store::digest_of(record);
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
                      record.campaign, record.trial, record.index, record.attempt, record.counted,
                      cell(trial.workload.network), name_of(trial.workload.mode), trial.workload.batch,

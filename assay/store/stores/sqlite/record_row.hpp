@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "assay/core/digest.hpp"
 #include "assay/core/json.hpp"
 #include "assay/core/record.hpp"
+#include "assay/store/digest.hpp"
 
 namespace assay::store::sqlite {
 

@@ -1,17 +1,15 @@
-#include "assay/core/digest.hpp"
+#include "assay/store/digest.hpp"
 
 #include <algorithm>
 
-namespace assay {
+#include "assay/stats/quantile.hpp"
+
+namespace assay::store {
 namespace {
 
-std::optional<double> median_of(std::vector<std::int64_t> values) {
+std::optional<double> median_of(const std::vector<std::int64_t>& values) {
   if (values.empty()) return {};
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  const auto upper = static_cast<double>(*middle);
-  if (values.size() % 2 == 1) return upper;
-  return (upper + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
+  return stats::median({values.begin(), values.end()});
 }
 
 void add_effective(const RankResult& rank, Digest& digest) {
@@ -55,4 +53,4 @@ Digest digest_of(const Record& record) {
   return digest;
 }
 
-}  // namespace assay
+}  // namespace assay::store

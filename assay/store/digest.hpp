@@ -8,7 +8,7 @@
 
 #include "assay/core/record.hpp"
 
-namespace assay {
+namespace assay::store {
 
 /// What tables take from a record beyond its summary. A store keeps it beside the record, so that they decode no
 /// samples.
@@ -33,4 +33,4 @@ void describe(V& v, Digest& d) {
 
 Digest digest_of(const Record& record);
 
-}  // namespace assay
+}  // namespace assay::store
