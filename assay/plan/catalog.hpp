@@ -28,6 +28,7 @@ struct WorkerInfo {
   std::vector<std::string> precisions;
   std::vector<std::string> devices;
   std::vector<std::string> details;          ///< of step, phases, layers
+  bool ranks = false;                        ///< several of them can work together
   std::vector<std::string> settings;         ///< settings it applies
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
   json check;                                ///< a small workload for `assay worker check`; null: the first network
@@ -55,6 +56,7 @@ void describe(V& v, WorkerInfo& w) {
   v("precisions", w.precisions);
   v("devices", w.devices);
   v("details", w.details);
+  v("ranks", w.ranks);
   v("settings", w.settings);
   v("inert", w.inert);
   v("check", w.check);

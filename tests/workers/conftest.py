@@ -13,12 +13,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
+# A program of ours is built; what stands on an environment runs from its sources.
 FOLDERS = {
-    "fake": BUILD / "workers" / "fake",
-    "command": BUILD / "workers" / "command",
-    "toy_python": ROOT / "tests" / "workers" / "toy_python",
-    "pytorch": ROOT / "workers" / "pytorch",
+    path.parent.name: path.parent if "{environment}" in path.read_text() else BUILD / "workers" / path.parent.name
+    for path in sorted((ROOT / "workers").glob("*/worker.json"))
 }
+FOLDERS["toy_python"] = ROOT / "tests" / "workers" / "toy_python"
 LIMIT_SECONDS = 20
 MOST_LINE_BYTES = 4 << 20
 
@@ -58,18 +58,25 @@ def shortened(value):
     return [shortened(item) for item in value] if isinstance(value, list) else value
 
 
+def environment(name):
+    """A worker's own environment, below ASSAY_ENVIRONMENTS."""
+    if not os.environ.get("ASSAY_ENVIRONMENTS"):
+        pytest.skip("ASSAY_ENVIRONMENTS is not set: the folder in which `assay worker install %s` put it" % name)
+    folder = pathlib.Path(os.environ["ASSAY_ENVIRONMENTS"]) / ("%s-%s" % (name, info(name)["release"]))
+    if not (folder / "installed.json").exists():
+        pytest.skip("%s is not installed; run `assay worker install %s`" % (folder, name))
+    return folder
+
+
 def interpreter(name):
-    """The Python of a worker's own environment, from ASSAY_<NAME>_PYTHON."""
-    variable = "ASSAY_%s_PYTHON" % name.upper()
-    if not os.environ.get(variable):
-        pytest.skip("%s is not set: it names the Python with workers/%s/requirements.txt" % (variable, name))
-    return pathlib.Path(os.environ[variable])
+    """The Python of a worker's own environment."""
+    return environment(name) / "bin" / "python"
 
 
 def argv_of(name):
     argv = [part.replace("{folder}", str(FOLDERS[name])) for part in info(name)["argv"]]
     if "{environment}" in argv[0]:
-        argv = [part.replace("{environment}", str(interpreter(name).parent.parent)) for part in argv]
+        argv = [part.replace("{environment}", str(environment(name))) for part in argv]
     return argv
 
 

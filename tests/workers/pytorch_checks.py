@@ -1,6 +1,6 @@
 """Checks of workers/pytorch that need torch beside them. Run by the interpreter of that worker's environment:
 
-    ASSAY_PYTORCH_PYTHON tests/workers/pytorch_checks.py
+    ENVIRONMENT/bin/python tests/workers/pytorch_checks.py
 
 Prints a line of JSON for each check. test_pytorch_values.py shows each as a test. The oracle is plain torch.nn and
 torch.nn.functional code, written here from the graph contract and fed with the worker's weights.

@@ -62,13 +62,16 @@ class Prepare:
         self.workload = message["workload"]
         self.graph = message.get("graph")
         self.file = message.get("file")  # path, function and hash of a user's file, or None
+        self.values = message.get("values")  # path of a file to take weights, inputs and targets from, or None
         self.settings = message.get("settings") or {}
         self.placement = message.get("placement") or {}
         self.seed = message.get("seed", 0)
         self.rank = message.get("rank", 0)
         self.ranks = message.get("ranks", 1)
+        self.peers = message.get("peers") or []  # address:port of each rank, where there are several
         self.instance = message.get("instance", 0)
         self.instances = message.get("instances", 1)
+        self.cache = message.get("cache")  # folder for what is costly to make from a graph, or None
         self.trains = self.workload.get("mode") == "train"
 
     def options(self, defaults):
@@ -119,6 +122,30 @@ class Framework:
         empty when inferring."""
         raise Refused("detail layers: the step cannot be split here.")
 
+    def barrier(self):
+        """Waits for the other ranks. Called only where there are several, before the first step of each measure."""
+        raise Refused("%s: several ranks cannot work together here." % type(self).__name__)
+
+    def take_buckets(self):
+        """The exchange of gradients in the steps with phases since the last call: a list of (bytes, ns, hidden_ns), the
+        latter two with a value for each step."""
+        return []
+
+    def evaluate(self, evaluate):
+        """What the network computes on Prepare.values. Inferring: writes evaluate.output, returns None. Training:
+        returns (losses, gradient_norms) of evaluate.updates updates."""
+        raise Refused("evaluate: this worker cannot.")
+
+
+class Evaluate:
+    """The message `evaluate`."""
+
+    def __init__(self, message):
+        self.output = message["output"]
+        self.updates = message["updates"]
+        self.learning_rate = message["learning_rate"]
+        self.momentum = message["momentum"]
+
 
 class _Channel:
     """The protocol on private descriptors: afterwards 0 reads nothing and 1 is stderr, whatever is printed."""
@@ -155,7 +182,7 @@ class _Session:
         self._channel = channel
         self._framework = framework
         self._prepared = None
-        self._trains = False
+        self._asked = None
 
     def run(self):
         while True:
@@ -166,6 +193,8 @@ class _Session:
                 self._prepare(command)
             elif command["type"] == "measure":
                 self._measure(command)
+            elif command["type"] == "evaluate":
+                self._evaluate(command)
             else:
                 raise ValueError("unknown command %r" % command["type"])
 
@@ -174,10 +203,8 @@ class _Session:
             raise ValueError("prepare came twice")
         if command["protocol"] != PROTOCOL:
             raise Refused("protocol %r was asked for, this worker speaks %d." % (command["protocol"], PROTOCOL))
-        asked = Prepare(command)
-        prepared = self._framework.prepare(asked)
-        self._prepared = prepared
-        self._trains = asked.trains
+        self._asked = Prepare(command)
+        prepared = self._prepared = self._framework.prepare(self._asked)
         self._channel.send(
             {
                 "type": "prepared",
@@ -201,10 +228,19 @@ class _Session:
         if detail == "layers":
             max_samples = min(max_samples, MOST_LAYER_SAMPLES)
         ns, parts, begin_ns, end_ns = self._take_steps(detail, round(seconds * 1e9), max_samples)
-        self._send_samples(ns, parts if detail == "phases" else [])
+        if detail == "phases":
+            self._send_samples(ns, parts, self._framework.take_buckets())
+        else:
+            self._send_samples(ns, [], [])
         if detail == "layers":
             self._send_layers(parts)
         self._channel.send({"type": "done", "samples": len(ns), "begin_ns": begin_ns, "end_ns": end_ns})
+
+    def _evaluate(self, command):
+        if self._prepared is None or self._asked.values is None:
+            raise ValueError("evaluate came without a prepare with values")
+        losses, norms = self._framework.evaluate(Evaluate(command)) or ([], {})
+        self._channel.send({"type": "evaluated", "losses": losses, "gradient_norms": norms})
 
     def _take_steps(self, detail, limit_ns, max_samples):
         """The timed part. Nothing is sent or collected in it, and what a step returns is looked at afterwards."""
@@ -219,6 +255,8 @@ class _Session:
         gc.collect()
         collects = gc.isenabled()
         gc.disable()
+        if self._asked.ranks > 1:
+            self._framework.barrier()
         try:
             begin_ns = clock()
             while True:
@@ -237,14 +275,20 @@ class _Session:
             if collects:
                 gc.enable()
 
-    def _send_samples(self, ns, parts):
+    def _send_samples(self, ns, parts, buckets):
         phases = self._prepared.phases if parts else ()
-        rows = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * (1 + len(phases))))
+        rows = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * (1 + len(phases) + 2 * len(buckets))))
         for begin in range(0, len(ns), rows):
-            message = {"type": "samples", "ns": ns[begin : begin + rows]}
+            end = begin + rows
+            message = {"type": "samples", "ns": ns[begin:end]}
             if phases:
-                chosen = parts[begin : begin + rows]
+                chosen = parts[begin:end]
                 message["phases"] = {name: [step[i] for step in chosen] for i, name in enumerate(phases)}
+            if buckets:
+                message["buckets"] = [
+                    {"bytes": size, "ns": took[begin:end], "hidden_ns": hidden[begin:end]}
+                    for size, took, hidden in buckets
+                ]
             self._channel.send(message)
 
     def _send_layers(self, parts):
@@ -254,7 +298,7 @@ class _Session:
             layers = []
             for i, node in enumerate(nodes[begin : begin + a_line], begin):
                 forward = [step[0][i] for step in parts]
-                backward = [step[1][i] for step in parts] if self._trains else []
+                backward = [step[1][i] for step in parts] if self._asked.trains else []
                 layers.append({"node": node, "forward_ns": forward, "backward_ns": backward})
             self._channel.send({"type": "layers", "layers": layers})
 

@@ -54,6 +54,8 @@ class Session {
         prepare(command);
       } else if (type == "measure") {
         measure(command);
+      } else if (type == "evaluate") {
+        evaluate(command);
       } else {
         fail(ErrorKind::bad_input, "unknown command {}", shown(type));
       }
@@ -72,6 +74,8 @@ class Session {
     prepared_ = framework_.prepare(asked);
     is_prepared_ = true;
     trains_ = asked.workload.mode == Mode::train;
+    ranks_ = asked.ranks;
+    has_values_ = asked.values.has_value();
     channel_.send(text_of({{"type", "prepared"},
                            {"protocol", kProtocol},
                            {"versions", prepared_.versions},
@@ -107,6 +111,13 @@ class Session {
     channel_.send(text_of({{"type", "done"}, {"samples", samples.rows()}, {"begin_ns", begin_ns}, {"end_ns", end_ns}}));
   }
 
+  void evaluate(const json& command) {
+    if (!has_values_) fail(ErrorKind::bad_input, "evaluate came without a prepare with values");
+    const auto evaluated = framework_.evaluate(from_json<Evaluate>(command, "evaluate"));
+    channel_.send(text_of(
+        {{"type", "evaluated"}, {"losses", evaluated.losses}, {"gradient_norms", json(evaluated.gradient_norms)}}));
+  }
+
   /// The timed part: fills `samples` and returns the clock before the first and after the last step.
   std::pair<std::int64_t, std::int64_t> take_steps(const MeasureCommand& asked, Samples& samples) {
     void (Framework::*const one_step)(Step&) = asked.detail == Detail::phases   ? &Framework::step_with_phases
@@ -115,6 +126,7 @@ class Session {
     const auto& details = asked.detail == Detail::phases ? step_.phases_ns : step_.forward_ns;
     const auto limit_ns = static_cast<std::int64_t>(std::llround(asked.seconds * 1e9));
     std::int64_t passed_ns = 0;
+    if (ranks_ > 1) framework_.barrier();
     // A virtual clock never runs backwards, so that slices lie one after the other.
     const std::int64_t begin_ns = prepared_.virtual_time ? std::max(monotonic_ns(), virtual_end_ns_) : monotonic_ns();
     do {
@@ -140,6 +152,8 @@ class Session {
   Step step_;
   bool is_prepared_ = false;
   bool trains_ = false;
+  bool has_values_ = false;
+  std::int64_t ranks_ = 1;
   std::int64_t virtual_end_ns_ = 0;
 };
 
@@ -161,6 +175,14 @@ void Framework::step_with_phases(Step&) {
 
 void Framework::step_with_layers(Step&) {
   throw Refused("detail layers: the step cannot be split here.");
+}
+
+void Framework::barrier() {
+  throw Refused("several ranks cannot work together here.");
+}
+
+Evaluated Framework::evaluate(const Evaluate&) {
+  throw Refused("evaluate: this worker cannot.");
 }
 
 int serve(Channel& channel, Framework& framework) {

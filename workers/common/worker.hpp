@@ -25,31 +25,75 @@ template <typename... Args>
   throw Refused(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// A user's own network.
+struct NetworkFile {
+  std::string path;  ///< absolute
+  std::optional<std::string> function;
+  std::string hash;  ///< of its bytes when the run was planned
+};
+
+template <typename V>
+void describe(V& v, NetworkFile& f) {
+  required(v, "path", f.path);
+  v("function", f.function);
+  required(v, "hash", f.hash);
+}
+
 /// What is to be measured: the message `prepare`.
 struct Prepare {
   Workload workload;
   json graph;  ///< null where the workload is no network of Assay's
+  std::optional<NetworkFile> file;
+  std::optional<std::string> values;  ///< file to take weights, inputs and targets from
   Settings settings;
   Placement placement;
   std::int64_t seed = 0;
   std::int64_t rank = 0;
   std::int64_t ranks = 1;
+  std::vector<std::string> peers;  ///< "address:port" of each rank, where there are several
   std::int64_t instance = 0;
   std::int64_t instances = 1;
+  std::optional<std::string> cache;  ///< folder for what is costly to make from a graph
 };
 
 template <typename V>
 void describe(V& v, Prepare& p) {
   required(v, "workload", p.workload);
   v("graph", p.graph);
+  v("file", p.file);
+  v("values", p.values);
   v("settings", p.settings);
   v("placement", p.placement);
   v("seed", p.seed);
   v("rank", p.rank);
   v("ranks", p.ranks);
+  v("peers", p.peers);
   v("instance", p.instance);
   v("instances", p.instances);
+  v("cache", p.cache);
 }
+
+/// The message `evaluate`.
+struct Evaluate {
+  std::string output;  ///< file to write when inferring
+  std::int64_t updates = 0;
+  double learning_rate = 0;
+  double momentum = 0;
+};
+
+template <typename V>
+void describe(V& v, Evaluate& e) {
+  required(v, "output", e.output);
+  required(v, "updates", e.updates);
+  required(v, "learning_rate", e.learning_rate);
+  required(v, "momentum", e.momentum);
+}
+
+/// The message `evaluated`: both empty when inferring.
+struct Evaluated {
+  std::vector<double> losses;
+  std::map<std::string, double> gradient_norms;
+};
 
 /// What stands ready: the message `prepared`, and what the loop must know of the framework.
 struct Prepared {
@@ -87,6 +131,10 @@ class Framework {
   virtual void step_with_phases(Step& step);
   /// One step that fills `forward_ns` and, when training, `backward_ns`. Called only where there are nodes.
   virtual void step_with_layers(Step& step);
+  /// Waits for the other ranks. Called only where there are several, before the first step of each `measure`.
+  virtual void barrier();
+  /// What the network computes on Prepare::values. Inferring: writes Evaluate::output.
+  virtual Evaluated evaluate(const Evaluate& evaluate);
 };
 
 /// Serves commands until `exit` or end of file. Returns the exit code of the worker: 0, or 1 after an `error`.
