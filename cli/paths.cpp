@@ -20,6 +20,27 @@ fs::path beside_program(const char* in_build, const char* installed) {
   return fs::is_directory(build, ignored) ? build : program_folder() / installed;
 }
 
+struct UsersFolder {
+  const char* variable;       ///< names the folder itself
+  const char* base_variable;  ///< names what it lies in; counts only where it is absolute
+  const char* base;           ///< otherwise, below the home folder
+  const char* name;
+};
+
+/// Absolute; empty where neither variable is set nor there is a home.
+fs::path users_folder(const UsersFolder& wanted) {
+  const auto set = [](const char* name) -> const char* {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+  };
+  if (const char* folder = set(wanted.variable)) return fs::absolute(folder).lexically_normal();
+  const char* base = set(wanted.base_variable);
+  if (base != nullptr && fs::path(base).is_absolute()) return fs::path(base) / wanted.name;
+  const char* home = set("HOME");
+  if (home == nullptr) return {};
+  return fs::absolute(home) / wanted.base / wanted.name;
+}
+
 }  // namespace
 
 fs::path libexec_folder() {
@@ -42,16 +63,11 @@ std::vector<fs::path> worker_roots() {
 }
 
 fs::path environments_root() {
-  const auto set = [](const char* name) -> const char* {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-  };
-  if (const char* folder = set("ASSAY_ENVIRONMENTS")) return fs::absolute(folder).lexically_normal();
-  const char* data = set("XDG_DATA_HOME");
-  if (data != nullptr && fs::path(data).is_absolute()) return fs::path(data) / "assay" / "environments";
-  const char* home = set("HOME");
-  if (home == nullptr) return {};
-  return fs::absolute(home) / ".local" / "share" / "assay" / "environments";
+  return users_folder({"ASSAY_ENVIRONMENTS", "XDG_DATA_HOME", ".local/share", "assay/environments"});
+}
+
+fs::path cache_root() {
+  return users_folder({"ASSAY_CACHE", "XDG_CACHE_HOME", ".cache", "assay"});
 }
 
 plan::Catalog catalog_at_hand() {

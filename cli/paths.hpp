@@ -17,6 +17,10 @@ std::vector<std::filesystem::path> worker_roots();
 /// data folder (XDG_DATA_HOME, else ~/.local/share). Absolute; empty where neither is set nor there is a home.
 std::filesystem::path environments_root();
 
+/// Folder for what workers keep between runs: ASSAY_CACHE, else assay in the user's cache folder (XDG_CACHE_HOME, else
+/// ~/.cache). Empty where there is none.
+std::filesystem::path cache_root();
+
 /// The workers in worker_roots(), with their releases below environments_root().
 plan::Catalog catalog_at_hand();
 

@@ -47,10 +47,12 @@ struct RunOptions {
   bool no_host_lock = false;
   bool no_peak = false;
   std::string host_lock;
+  std::vector<std::string> hosts;
+  std::string interface;
 };
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 20> kAxisFlags{{
+constexpr std::array<std::array<const char*, 3>, 21> kAxisFlags{{
     {"--worker", "worker", "Worker, or worker==release"},
     {"--mode", "mode", "infer, train or both: infer,train"},
     {"--batch", "batch", "Samples per step and process: 8, 1,2,4, 4-24+4 or 1-64*2"},
@@ -58,6 +60,7 @@ constexpr std::array<std::array<const char*, 3>, 20> kAxisFlags{{
     {"--data", "data", "Where input comes from"},
     {"--device", "placement.device", "Kind of device"},
     {"--ranks", "placement.ranks", "Processes that work together"},
+    {"--ranks-per-node", "placement.ranks_per_node", "How many of them on each host"},
     {"--instances", "settings.instances", "Processes side by side"},
     {"--inter-op", "settings.inter_op", "Operators run at once"},
     {"--intra-op", "settings.intra_op", "Threads of one operator"},
@@ -166,7 +169,12 @@ measure::AgentEnd work(const RunOptions& o, store::Store& store, const plan::Cat
   options.host_lock_path = o.host_lock;
   options.run_root = measure::default_run_root();
   options.store_mark = hash_hex(std::filesystem::canonical(o.store).string()).substr(0, 8);
-  const auto launcher = measure::local_launcher(libexec_folder() / "assay-rank");
+  options.cache = cache_root();
+  options.hosts.names = o.hosts;
+  if (!o.interface.empty()) options.hosts.interface = o.interface;
+  const auto rank_program = libexec_folder() / "assay-rank";
+  const auto launcher = measure::launcher_by_ranks(measure::local_launcher(rank_program),
+                                                   measure::mpi_launcher(rank_program, options.hosts));
   Progress progress(store, campaign, o.quiet);
   return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
 }
@@ -263,6 +271,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
   command->add_option("--lease", o->lease_seconds, "Seconds after which a silent agent loses its run")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
+  command->add_option("--hosts", o->hosts, "Hosts for runs of several ranks, by Open MPI; all share the run directory")
+      ->delimiter(',');
+  command->add_option("--interface", o->interface, "Network device on which ranks find each other");
   command->add_flag("--no-host-lock", o->no_host_lock,
                     "Do not wait for other runs on this host (they disturb each other)");
   command->add_flag("--no-peak", o->no_peak, "Do not measure the best gemm here, of which results are a share");

@@ -5,11 +5,10 @@
 #include "cli/command.hpp"
 
 namespace assay::cli {
-namespace {
 
-network::Options read_options(const std::vector<std::string>& texts) {
+network::Options network_options(const NetworkFlags& flags) {
   network::Options options;
-  for (const auto& text : texts) {
+  for (const auto& text : flags.options) {
     const auto [name, value] = split_assignment(text, "--option");
     const std::vector<plan::Written> written{{value, false, ""}};
     const auto values = plan::axis_values(plan::axis_name("options." + name), written);
@@ -20,8 +19,6 @@ network::Options read_options(const std::vector<std::string>& texts) {
   }
   return options;
 }
-
-}  // namespace
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   const char* group = "Networks";
@@ -38,7 +35,7 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
 void show_network(const NetworkFlags& flags, bool as_json) {
   if (flags.all)
     return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
-  const auto graph = network::build(flags.name, read_options(flags.options));
+  const auto graph = network::build(flags.name, network_options(flags));
   const report::NetworkSize size{flags.batch, flags.precision};
   print(as_json ? report::network_json(graph, size).dump(2) + "\n"
                 : report::network_report(graph, size, terminal_width()));

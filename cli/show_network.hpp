@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/network/network.hpp"
+
 namespace assay::cli {
 
 /// What `assay show --network` is asked.
@@ -16,6 +18,9 @@ struct NetworkFlags {
 };
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags);
+
+/// Its options as the network takes them. Throws Error{usage} where one has not one value.
+network::Options network_options(const NetworkFlags& flags);
 
 /// Prints one network, or all; no store is opened.
 void show_network(const NetworkFlags& flags, bool as_json);

@@ -86,6 +86,7 @@ void add_worker(CLI::App& app, int& exit_code) {
   check_command->add_option("worker", o->worker, "Worker, or worker==release")->required();
   check_command->add_flag("--json", o->json, "Print as JSON");
   check_command->callback([o, &exit_code] { exit_code = check(*o); });
+  add_worker_equal(*command, exit_code);
   add_worker_install(*command, exit_code);
 }
 

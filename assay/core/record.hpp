@@ -126,8 +126,23 @@ void describe(V& v, Layer& l) {
 }
 
 /// What one process of a run leaves: an instance or a rank. assay-rank writes it as rank-N.json.
+/// A piece of the gradients that ranks exchange at once, in the passes that timed phases.
+struct Bucket {
+  std::int64_t bytes = 0;
+  std::vector<std::int64_t> ns;         ///< of its exchange, one value a step
+  std::vector<std::int64_t> hidden_ns;  ///< of that, behind the backward pass
+};
+
+template <typename V>
+void describe(V& v, Bucket& b) {
+  required(v, "bytes", b.bytes);
+  v("ns", b.ns);
+  v("hidden_ns", b.hidden_ns);
+}
+
 struct RankResult {
   std::int64_t rank = 0;
+  std::optional<std::string> host;  ///< the same for all that ran on one; null where there was only one
   Outcome outcome;
   std::map<std::string, std::string> versions;  ///< of the framework and what it stands on
   std::optional<std::int64_t> parameters_built;
@@ -137,6 +152,7 @@ struct RankResult {
   std::map<std::string, std::vector<std::int64_t>>
       phases_ns;                            ///< per phase, one value a step, from passes of their own
   std::vector<std::int64_t> phase_step_ns;  ///< the whole step of the same passes
+  std::vector<Bucket> buckets;              ///< exchange of gradients in the same passes
   std::vector<Layer> layers;
   std::vector<std::int64_t> layer_step_ns;     ///< the whole step of the passes that timed layers
   std::optional<std::int64_t> probe_after_ns;  ///< the speed probe after the last slice
@@ -150,6 +166,7 @@ struct RankResult {
 template <typename V>
 void describe(V& v, RankResult& r) {
   v("rank", r.rank);
+  v("host", r.host);
   required(v, "outcome", r.outcome);
   v("versions", r.versions);
   v("parameters_built", r.parameters_built);
@@ -158,6 +175,7 @@ void describe(V& v, RankResult& r) {
   v("slices", r.slices);
   v("phases_ns", r.phases_ns);
   v("phase_step_ns", r.phase_step_ns);
+  v("buckets", r.buckets);
   v("layers", r.layers);
   v("layer_step_ns", r.layer_step_ns);
   v("probe_after_ns", r.probe_after_ns);

@@ -14,6 +14,8 @@ using testing::HasSubstr;
 Record full_record() {
   RankResult rank;
   rank.rank = 1;
+  rank.host = "h0";
+  rank.buckets = {{1024, {5, 6}, {3, 4}}};
   rank.outcome = {OutcomeKind::crashed, "it ended", "measure", 3, 9, "last words"};
   rank.versions = {{"fake", "1.0.0"}};
   rank.parameters_built = 1234;

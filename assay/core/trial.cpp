@@ -28,6 +28,10 @@ void check(const Trial& trial) {
   if (trial.placement.ranks < 1 || trial.placement.ranks > 1'000'000) {
     fail(ErrorKind::usage, "placement.ranks: {} is outside 1 to 1000000.", trial.placement.ranks);
   }
+  if (trial.placement.ranks > 1 && trial.settings.instances.value_or(1) > 1) {
+    fail(ErrorKind::usage, "{} ranks and {} instances: processes either work together or side by side. Leave out one.",
+         trial.placement.ranks, *trial.settings.instances);
+  }
 }
 
 std::string trial_id(const Trial& trial) {

@@ -18,6 +18,8 @@ struct AgentOptions {
   bool host_lock = true;           ///< off only for emulated fleets: runs then disturb each other
   std::string host_lock_path;      ///< empty: the host's common lock
   std::filesystem::path run_root;  ///< where run directories are made
+  std::filesystem::path cache;     ///< where workers keep what is costly to make; empty: nowhere
+  Hosts hosts;                     ///< for runs of several ranks
   std::string store_mark;          ///< tells runs of this store from those of others that have the same campaign
 };
 

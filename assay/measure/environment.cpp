@@ -1,7 +1,10 @@
 #include "assay/measure/environment.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 namespace assay::measure {
 namespace {
@@ -26,6 +29,13 @@ std::vector<std::string> as_list(const std::map<std::string, std::string>& envir
   list.reserve(environment.size());
   for (const auto& [name, value] : environment) list.push_back(name + "=" + value);
   return list;
+}
+
+void append_launcher_variables(std::vector<std::string>& environment) {
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view entry = *one;
+    if (entry.starts_with("OMPI_") || entry.starts_with("PMIX_")) environment.emplace_back(entry);
+  }
 }
 
 std::optional<std::filesystem::path> find_allocator(Allocator allocator) {

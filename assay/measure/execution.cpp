@@ -1,13 +1,11 @@
 #include "assay/measure/execution.hpp"
 
-#include <poll.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <csignal>
 
 #include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/measure/await.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -16,7 +14,6 @@
 #include "assay/measure/sync.hpp"
 #include "assay/measure/validity.hpp"
 #include "assay/platform/cpus.hpp"
-#include "assay/platform/placement.hpp"
 #include "assay/platform/process.hpp"
 #include "assay/platform/state.hpp"
 
@@ -25,95 +22,7 @@ namespace {
 
 constexpr std::int64_t kMostInterruptions = 5;
 constexpr std::size_t kMostNamed = 3;
-constexpr std::int64_t kLookNs = 100'000'000;        // as long as a look at who disturbs takes
-constexpr std::int64_t kRankEndNs = 12'000'000'000;  // a rank told to stop has ended its tree well within this
-
-enum class RanksEnd { finished, stopped, lost };
-
-std::int64_t processes_of(const Trial& trial) {
-  return std::max(trial.settings.instances.value_or(1), trial.placement.ranks);
-}
-
-/// Waits for the assay-ranks of one lease, renewing the lease meanwhile.
-class Ranks {
- public:
-  Ranks(std::vector<Spawned> ranks, const store::Lease& lease, const ExecutionContext& context, store::Store& store)
-      : ranks_(std::move(ranks)), lease_(lease), context_(context), store_(store) {
-    const auto& m = lease.measure;
-    // For a rank that is itself stuck; a hanging worker is the rank's own business, and long over by then.
-    const double seconds = m.prepare_limit_seconds + 8 * (m.warmup_seconds + m.seconds + m.limit_seconds) + 60;
-    deadline_ns_ = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
-    renew_at_ns_ = next_renewal();
-  }
-
-  /// The errno with which the disk kept a rank from leaving its result; 0 where none did.
-  int disk_error() const { return disk_error_; }
-
-  RanksEnd wait(int stop_fd) {
-    while (alive() > 0) {
-      if (poll_once(stop_fd)) return stop(RanksEnd::stopped);
-      if (monotonic_ns() >= deadline_ns_) return stop(RanksEnd::finished);
-      if (monotonic_ns() >= renew_at_ns_ && !renew()) return stop(RanksEnd::lost);
-    }
-    return RanksEnd::finished;
-  }
-
- private:
-  std::size_t alive() const {
-    return static_cast<std::size_t>(
-        std::count_if(ranks_.begin(), ranks_.end(), [](const auto& r) { return r.pid > 0; }));
-  }
-
-  /// True when the agent was asked to stop.
-  bool poll_once(int stop_fd) {
-    std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
-    for (const auto& rank : ranks_) fds.push_back({rank.pid > 0 ? rank.pidfd.get() : -1, POLLIN, 0});
-    const std::int64_t patience = std::max<std::int64_t>(0, std::min(deadline_ns_, renew_at_ns_) - monotonic_ns());
-    const timespec timeout{patience / 1'000'000'000, patience % 1'000'000'000};
-    ppoll(fds.data(), fds.size(), &timeout, nullptr);
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (fds[i + 1].revents == 0) continue;
-      int status = 0;
-      waitpid(ranks_[i].pid, &status, 0);
-      if (WIFEXITED(status) && WEXITSTATUS(status) > kRankDiskError) disk_error_ = WEXITSTATUS(status) - kRankDiskError;
-      ranks_[i].pid = -1;
-    }
-    return fds[0].revents != 0;
-  }
-
-  RanksEnd stop(RanksEnd why) {
-    for (const auto& rank : ranks_) {
-      if (rank.pid > 0) kill(rank.pid, SIGTERM);
-    }
-    const std::int64_t until = monotonic_ns() + kRankEndNs;
-    deadline_ns_ = renew_at_ns_ = until;
-    while (alive() > 0 && monotonic_ns() < until) poll_once(-1);
-    return why;
-  }
-
-  /// False where the store names a newer epoch. A store that does not answer is no reason to end a worker.
-  bool renew() {
-    renew_at_ns_ = next_renewal();
-    try {
-      return store_.renew(lease_, context_.options.lease_seconds) == store::Renewal::held;
-    } catch (const Error& error) {
-      context_.observer.warning(fmt::format("the lease could not be renewed, going on: {}", error.what()));
-      return true;
-    }
-  }
-
-  std::int64_t next_renewal() const {
-    return monotonic_ns() + static_cast<std::int64_t>(context_.options.lease_seconds / 3 * 1e9);
-  }
-
-  std::vector<Spawned> ranks_;
-  const store::Lease& lease_;
-  const ExecutionContext& context_;
-  store::Store& store_;
-  std::int64_t deadline_ns_;
-  std::int64_t renew_at_ns_;
-  int disk_error_ = 0;
-};
+constexpr std::int64_t kLookNs = 100'000'000;  // as long as a look at who disturbs takes
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
 void end_leftovers(const store::Lease& lease, const std::string& mark, const std::filesystem::path& root) {
@@ -136,6 +45,7 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
       result.emplace();
       result->rank = order.processes[number].rank;
       result->outcome = {OutcomeKind::interrupted, "assay-rank ended without leaving a result", {}, {}, {}, {}};
+      if (order.meeting) result->outcome.stderr_tail = directory.launcher_log();
     }
     results.push_back(std::move(*result));
   }
@@ -198,35 +108,6 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
 
 }  // namespace
 
-Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const platform::Topology& topology,
-                 const std::string& mark) {
-  Order order;
-  order.measure = lease.measure;
-  order.lockstep = lease.runs.size() > 1;
-  for (std::size_t part = 0; part < lease.runs.size(); ++part) {
-    const auto& run = lease.runs[part];
-    const auto* worker = catalog.find(run.trial.worker);
-    if (worker == nullptr) {
-      fail(ErrorKind::failure, "worker {} {} is not installed here; `assay worker list` shows what is",
-           run.trial.worker.name, run.trial.worker.release);
-    }
-    auto source = plan::planned_source(*worker, run.trial.workload);
-    order.parts.push_back({run.trial, plan::run_seed(lease.seed, run.trial_id, run.index), plan::worker_argv(*worker),
-                           worker_environment(run.trial.settings, mark), worker->details, std::move(source.graph),
-                           std::move(source.file)});
-    const std::int64_t instances = run.trial.settings.instances.value_or(1);
-    for (std::int64_t i = 0; i < processes_of(run.trial); ++i) {
-      Process process;
-      process.part = static_cast<std::int64_t>(part);
-      process.instance = instances > 1 ? i : 0;
-      process.rank = i;
-      process.cpus = platform::cpus_of_instance(topology, run.trial.settings.affinity, i, processes_of(run.trial));
-      order.processes.push_back(process);
-    }
-  }
-  return order;
-}
-
 Outcome outcome_of(const std::vector<RankResult>& ranks) {
   const Outcome* interrupted = nullptr;
   for (const auto& rank : ranks) {
@@ -250,11 +131,11 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   std::vector<store::Finished> finished;
   {
     const RunDirectory directory(context.options.run_root, fmt::format("{}-{}", mark, lease.runs.front().epoch));
-    const Order order = make_order(lease, context.catalog, context.machine.topology, mark);
+    const Order order = make_order(lease, context, mark);
     directory.write_order(order);
     const Sync sync(directory.path());  // made here, so that a full disk is found before anything starts
     const std::vector<int> inherit = context.lock_fd >= 0 ? std::vector<int>{context.lock_fd} : std::vector<int>{};
-    Ranks ranks(context.launcher.start(directory.path(), order.processes.size(), inherit), lease, context, store);
+    Ranks ranks(context.launcher.start(directory.path(), order, inherit), {directory, order, lease, context, store});
     const RanksEnd end = ranks.wait(stop_fd);
     end_tree(0, 0);
     if (end == RanksEnd::stopped) {

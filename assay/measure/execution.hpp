@@ -23,8 +23,7 @@ struct ExecutionContext {
 AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd);
 
 /// One order for all runs of a lease. Throws Error where a worker is not at hand.
-Order make_order(const store::Lease& lease, const plan::Catalog& catalog, const platform::Topology& topology,
-                 const std::string& mark);
+Order make_order(const store::Lease& lease, const ExecutionContext& context, const std::string& mark);
 
 /// The outcome of a run from those of its processes: the failure that came first, else ok.
 Outcome outcome_of(const std::vector<RankResult>& ranks);

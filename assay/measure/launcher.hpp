@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "assay/measure/order.hpp"
 #include "assay/measure/spawn.hpp"
 
 namespace assay::measure {
@@ -14,13 +17,29 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  /// Starts `count` processes on `directory`; the descriptors in `inherit` stay open in them. Throws Error where a
-  /// program cannot be started; what was started before is then ended by the caller.
-  virtual std::vector<Spawned> start(const std::filesystem::path& directory, std::size_t count,
+  /// Starts the processes of `order`, which lies in `directory`; the descriptors in `inherit` stay open in them. Throws
+  /// Error where a program cannot be started; what was started before is then ended by the caller. What is returned
+  /// ends when the processes have.
+  virtual std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
                                      const std::vector<int>& inherit) = 0;
 };
 
+/// Where ranks run.
+struct Hosts {
+  std::vector<std::string> names;        ///< empty: all on this one
+  std::optional<std::string> interface;  ///< network device on which they find each other
+};
+
+/// What a launcher's own program prints, in the run directory.
+constexpr const char* kLauncherLog = "mpirun.log";
+
 /// All processes on this host, each started directly. `rank_program` is assay-rank.
 std::unique_ptr<Launcher> local_launcher(std::filesystem::path rank_program);
+
+/// Ranks on `hosts`, started by Open MPI's mpirun. What mpirun prints goes to mpirun.log in the run directory.
+std::unique_ptr<Launcher> mpi_launcher(std::filesystem::path rank_program, Hosts hosts);
+
+/// The first for runs of one rank, the second for runs of several.
+std::unique_ptr<Launcher> launcher_by_ranks(std::unique_ptr<Launcher> one, std::unique_ptr<Launcher> several);
 
 }  // namespace assay::measure

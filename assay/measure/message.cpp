@@ -52,6 +52,26 @@ void add_phases(const json& message, std::size_t count, Measured& measured) {
   }
 }
 
+/// Every line has the same buckets, each with its own values.
+void add_buckets(const json& message, std::size_t count, Measured& measured) {
+  const auto it = message.find("buckets");
+  if (it == message.end() || it->is_null()) return;
+  const auto buckets = from_json<std::vector<Bucket>>(*it, "samples.buckets");
+  if (buckets.size() > kMostLayers) fail(ErrorKind::bad_input, "more than {} buckets", kMostLayers);
+  const bool first = measured.samples_ns.size() == count;
+  if (first) measured.buckets.resize(buckets.size());
+  if (measured.buckets.size() != buckets.size()) fail(ErrorKind::bad_input, "samples.buckets: their number changed");
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const auto& more = buckets[i];
+    if (more.ns.size() != count || more.hidden_ns.size() != count) {
+      fail(ErrorKind::bad_input, "samples.buckets[{}]: {} values for {} samples", i, more.ns.size(), count);
+    }
+    measured.buckets[i].bytes = more.bytes;
+    append(measured.buckets[i].ns, more.ns);
+    append(measured.buckets[i].hidden_ns, more.hidden_ns);
+  }
+}
+
 void add_layers(const json& message, Measured& measured) {
   const json& layers = field(message, "layers");
   if (!layers.is_array()) mapping::wrong_type("layers.layers", "a list", layers);
@@ -72,20 +92,24 @@ void add_layers(const json& message, Measured& measured) {
 
 }  // namespace
 
-json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance) {
+json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance,
+                     const std::vector<std::string>& peers) {
   const Trial& trial = part.trial;
   return {{"type", "prepare"},
           {"protocol", kProtocolVersion},
           {"workload", to_json(trial.workload)},
           {"graph", part.graph},
           {"file", to_json(part.file)},
+          {"values", to_json(part.values)},
           {"settings", to_json(trial.settings)},
           {"placement", to_json(trial.placement)},
           {"seed", part.seed},
           {"rank", rank},
           {"ranks", trial.placement.ranks},
+          {"peers", peers},
           {"instance", instance},
-          {"instances", trial.settings.instances.value_or(1)}};
+          {"instances", trial.settings.instances.value_or(1)},
+          {"cache", to_json(part.cache)}};
 }
 
 json parse_message(std::string_view line) {
@@ -121,6 +145,14 @@ Prepared read_prepared(const json& message) {
   return prepared;
 }
 
+Evaluated read_evaluated(const json& message) {
+  Evaluated evaluated;
+  evaluated.losses = from_json<std::vector<double>>(field(message, "losses"), "evaluated.losses");
+  evaluated.gradient_norms =
+      from_json<std::map<std::string, double>>(field(message, "gradient_norms"), "evaluated.gradient_norms");
+  return evaluated;
+}
+
 Reported read_error(const json& message) {
   Reported reported;
   const auto kind = from_json<std::string>(field(message, "kind"), "error.kind");
@@ -146,7 +178,10 @@ void add_samples(const json& message, const std::string& detail, std::int64_t ma
     fail(ErrorKind::bad_input, "more than the {} samples asked for", max_samples);
   }
   append(measured.samples_ns, durations);
-  if (detail == "phases") add_phases(message, durations.size(), measured);
+  if (detail == "phases") {
+    add_phases(message, durations.size(), measured);
+    add_buckets(message, durations.size(), measured);
+  }
 }
 
 void finish(const json& message, const std::string& detail, Measured& measured) {

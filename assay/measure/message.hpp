@@ -27,8 +27,23 @@ struct Measured {
   std::vector<std::int64_t> samples_ns;
   std::map<std::string, std::vector<std::int64_t>> phases_ns;
   std::vector<Layer> layers;
+  std::vector<Bucket> buckets;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+};
+
+/// What a network computes is asked with these.
+struct Evaluation {
+  std::string output;  ///< file to write when inferring
+  std::int64_t updates = 0;
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+};
+
+/// A worker's answer to `evaluate`.
+struct Evaluated {
+  std::vector<double> losses;
+  std::map<std::string, double> gradient_norms;
 };
 
 /// A worker's `error` message.
@@ -37,8 +52,9 @@ struct Reported {
   std::string message;
 };
 
-/// The command `prepare` for one process of a run.
-json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance);
+/// The command `prepare` for one process of a run. `peers` are the addresses of its ranks.
+json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance,
+                     const std::vector<std::string>& peers = {});
 
 // All throw Error{bad_input} that names the rule a worker broke.
 
@@ -47,6 +63,7 @@ json parse_message(std::string_view line);
 /// The `type` of a message.
 std::string message_type(const json& message);
 Prepared read_prepared(const json& message);
+Evaluated read_evaluated(const json& message);
 Reported read_error(const json& message);
 
 /// Adds a `samples` or `layers` message to `measured`, holding it to `max_samples`.

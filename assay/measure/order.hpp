@@ -8,6 +8,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
+#include "assay/measure/gang.hpp"
 #include "assay/plan/network_source.hpp"
 
 namespace assay::measure {
@@ -39,6 +40,8 @@ struct Part {
   std::vector<std::string> details;                ///< what the worker can time besides steps, by its own word
   json graph;                                      ///< of the network, as it travels to the worker; null where none
   std::optional<plan::NetworkFile> file;           ///< the user's own network
+  std::optional<std::string> values;               ///< file of weights and inputs, where those are given
+  std::optional<std::string> cache;                ///< folder for what a worker makes from a graph
 };
 
 template <typename V>
@@ -50,6 +53,8 @@ void describe(V& v, Part& p) {
   v("details", p.details);
   v("graph", p.graph);
   v("file", p.file);
+  v("values", p.values);
+  v("cache", p.cache);
 }
 
 /// What a run directory holds as run.json: everything assay-rank needs to know.
@@ -59,6 +64,7 @@ struct Order {
   bool lockstep = false;
   std::vector<Part> parts;
   std::vector<Process> processes;
+  std::optional<Meeting> meeting;  ///< where the processes are ranks that work together
 };
 
 template <typename V>
@@ -68,6 +74,7 @@ void describe(V& v, Order& o) {
   v("lockstep", o.lockstep);
   required(v, "parts", o.parts);
   required(v, "processes", o.processes);
+  v("meeting", o.meeting);
 }
 
 }  // namespace assay::measure

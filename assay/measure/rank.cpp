@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/hash.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/session.hpp"
 #include "assay/measure/spawn.hpp"
@@ -13,6 +14,7 @@
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/memory.hpp"
 #include "assay/platform/probe.hpp"
+#include "assay/platform/process.hpp"
 
 namespace assay::measure {
 namespace {
@@ -24,21 +26,29 @@ constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every pha
 // Phases are timed in every run that can, so they must not make runs noticeably longer; layers only on request.
 constexpr double kPhasesShare = 0.1;
 constexpr double kLayersShare = 0.5;
+// Steps that are counted and not timed have no end of their own.
+constexpr double kForever = 1e6;
+constexpr double kStoppedSeconds = 3;
 
 /// The state of one process being measured.
 class Rank {
  public:
-  Rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop)
+  Rank(const Order& order, std::size_t number, const Surroundings& surroundings)
       : order_(order),
         measure_(order.measure),
         process_(order.processes.at(number)),
         part_(order.parts.at(static_cast<std::size_t>(process_.part))),
         number_(static_cast<std::int64_t>(number)),
-        sync_(sync),
-        stop_(stop),
+        sync_(surroundings.sync),
+        stop_(surroundings.stop),
         memory_limit_(measure_.memory_limit_bytes.value_or(platform::total_memory_bytes() / 20 * 19)) {
     result_.rank = process_.rank;
     result_.cpus = process_.cpus;
+    if (order.meeting) {
+      result_.host = hash_hex(platform::boot_id()).substr(0, 8);
+      gang_.emplace(*order.meeting, surroundings.directory, process_.rank,
+                    static_cast<std::int64_t>(order.processes.size()));
+    }
     oom_kills_ = platform::oom_kills();
   }
 
@@ -46,15 +56,18 @@ class Rank {
     try {
       place();
       prepare();
-      sync_.start_together(static_cast<std::int64_t>(order_.processes.size()), [this] { attend(); });
-      order_.lockstep ? measure_in_turns() : measure_alone();
+      if (gang_) {
+        gang_->barrier([this] { attend(); });
+        measure_with_others();
+      } else {
+        sync_.start_together(static_cast<std::int64_t>(order_.processes.size()), [this] { attend(); });
+        order_.lockstep ? measure_in_turns() : measure_alone();
+      }
       leave();
     } catch (const WorkerFailure& failure) {
       take_failure(failure.outcome);
-      sync_.abort(number_);
     } catch (const Error& error) {
       take_failure({OutcomeKind::interrupted, error.what(), {}, {}, {}, {}});
-      sync_.abort(number_);
     }
     if (!end_tree(session_ ? session_->pid() : 0, result_.outcome.kind == OutcomeKind::ok ? 0 : kGraceSeconds)) {
       result_.notes.emplace_back("a process of the worker could not be ended within 5 s");
@@ -75,6 +88,7 @@ class Rank {
       result_.notes.push_back(fmt::format("memory_bind {} was refused by the kernel", name_of(*settings.memory_bind)));
     }
     environment_ = as_list(part_.environment);
+    if (gang_) append_launcher_variables(environment_);
     if (settings.allocator && *settings.allocator != Allocator::system) {
       const auto library = find_allocator(*settings.allocator);
       if (!library) {
@@ -87,10 +101,12 @@ class Rank {
 
   void prepare() {
     const std::int64_t begin = monotonic_ns();
+    std::vector<std::string> peers;
+    if (gang_) peers = gang_->meet(measure_.prepare_limit_seconds, [this] { check_stop(); });
     session_.emplace(part_.argv, environment_, [this] { tick(); });
     probe_.emplace();  // touches its memory while the worker's program is being loaded
     stage_ = "prepare";
-    const json request = prepare_request(part_, process_.rank, process_.instance);
+    const json request = prepare_request(part_, process_.rank, process_.instance, peers);
     auto prepared = session_->prepare(request, measure_.prepare_limit_seconds);
     result_.prepare_ns = monotonic_ns() - begin;
     result_.versions = std::move(prepared.versions);
@@ -117,10 +133,10 @@ class Rank {
     double done_seconds = 0;
     std::int64_t done_samples = 0;
     std::int64_t turn = 0;
-    if (measure_.warmup_seconds > 0) take_slice(turn++, measure_.warmup_seconds, measure_.max_samples, true);
+    if (measure_.warmup_seconds > 0) take_slice(turn++, {measure_.warmup_seconds, measure_.max_samples}, true);
     while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
       const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
-      done_seconds += take_slice(turn++, seconds, measure_.max_samples - done_samples, false);
+      done_seconds += take_slice(turn++, {seconds, measure_.max_samples - done_samples}, false);
       done_samples += result_.slices.back().samples;
     }
     finish_steps(before);
@@ -141,10 +157,10 @@ class Rank {
       if (side_of_turn(turn) != process_.part) continue;
       if (!sync_.wait_turn(turn, tick)) break;
       if (turn < 2) {
-        if (measure_.warmup_seconds > 0) take_slice(turn, measure_.warmup_seconds, measure_.max_samples, true);
+        if (measure_.warmup_seconds > 0) take_slice(turn, {measure_.warmup_seconds, measure_.max_samples}, true);
       } else {
-        done_seconds +=
-            take_slice(turn, 1e6, std::min(measure_.pair_steps, measure_.max_samples - done_samples), false);
+        const std::int64_t steps = std::min(measure_.pair_steps, measure_.max_samples - done_samples);
+        done_seconds += take_slice(turn, {kForever, steps}, false);
         done_samples += result_.slices.back().samples;
       }
       sync_.end_turn(turn, members, [&] {
@@ -159,8 +175,101 @@ class Rank {
     sync_.end_turn(detail_turn, members, [] { return false; });
   }
 
+  /// Ranks work together only if all take the same number of steps: rank 0 decides it, the others follow.
+  void measure_with_others() {
+    const auto before = read_counters();
+    if (process_.rank == 0) {
+      lead_steps();
+      finish_steps(before);
+      lead_details();
+      gang_->lead({});
+    } else {
+      bool stepping = true;
+      for (Turn turn = next_turn(); !turn.detail.empty(); turn = next_turn()) {
+        if (stepping && turn.detail != "step") finish_steps(before);
+        stepping = turn.detail == "step";
+        take_turn(turn);
+      }
+      if (stepping) finish_steps(before);
+    }
+    gang_->leave();
+  }
+
+  Turn next_turn() {
+    return gang_->follow([this] { attend(); });
+  }
+
+  void lead(const Turn& turn) {
+    gang_->lead(turn);
+    take_turn(turn);
+  }
+
+  /// One step tells how long they take; then as many at once as fit a slice.
+  void lead_steps() {
+    double warm_seconds = 0;
+    do {
+      lead({"step", steps_in(measure_.warmup_seconds - warm_seconds, measure_.max_samples), true});
+      warm_seconds += last_slice_seconds();
+    } while (warm_seconds < measure_.warmup_seconds);
+    double done_seconds = 0;
+    std::int64_t done_samples = 0;
+    while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
+      const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
+      lead({"step", steps_in(seconds, measure_.max_samples - done_samples), false});
+      done_seconds += last_slice_seconds();
+      done_samples += result_.slices.back().samples;
+    }
+  }
+
+  void lead_details() {
+    if (measure_.layers) lead({"layers", steps_in(measure_.seconds * kLayersShare, kDetailSamples), false});
+    if (wants_phases()) lead({"phases", steps_in(measure_.seconds * kPhasesShare, kDetailSamples), false});
+  }
+
+  void take_turn(const Turn& turn) {
+    if (turn.detail == "step") {
+      take_slice(static_cast<std::int64_t>(result_.slices.size()), {kForever, turn.samples}, turn.warmup);
+    } else if (turn.detail == "layers") {
+      measure_layers({kForever, turn.samples});
+    } else {
+      try_phases({kForever, turn.samples});
+    }
+  }
+
+  double last_slice_seconds() const {
+    const auto& slice = result_.slices.back();
+    return std::max(1e-9, static_cast<double>(slice.end_ns - slice.begin_ns) / 1e9);
+  }
+
+  /// How many steps of the last slice's pace fit; at least one, and one before anything is known.
+  std::int64_t steps_in(double seconds, std::int64_t most) const {
+    if (result_.slices.empty()) return 1;
+    const double pace = last_slice_seconds() / static_cast<double>(result_.slices.back().samples);
+    return static_cast<std::int64_t>(std::clamp(seconds / pace, 1.0, static_cast<double>(most)));
+  }
+
+  /// What one `measure` is asked for.
+  struct Amount {
+    double seconds;
+    std::int64_t max_samples;
+  };
+
+  /// Steps that are counted take what they take; those before tell how long that should be.
+  double patience(const Amount& amount) const {
+    if (amount.seconds < kForever) return amount.seconds + measure_.limit_seconds;
+    double step = 0;
+    for (const auto ns : result_.samples_ns) {
+      step += static_cast<double>(ns) / 1e9 / static_cast<double>(result_.samples_ns.size());
+    }
+    return 3 * step * static_cast<double>(amount.max_samples) + measure_.limit_seconds;
+  }
+
+  Measured measure(const std::string& detail, const Amount& amount) {
+    return session_->measure(detail, amount.seconds, amount.max_samples, patience(amount));
+  }
+
   /// One `measure`, with the speed probe before it where the last one is a while ago; seconds of steps it took.
-  double take_slice(std::int64_t turn, double seconds, std::int64_t max_samples, bool warmup) {
+  double take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
     Slice slice;
     slice.turn = turn;
     slice.warmup = warmup;
@@ -169,7 +278,7 @@ class Rank {
       slice.probe_ns = probe_->run();
       probed_ns_ = monotonic_ns();
     }
-    const auto measured = session_->measure("step", seconds, max_samples, measure_.limit_seconds);
+    const auto measured = measure("step", amount);
     slice.begin_ns = measured.begin_ns;
     slice.end_ns = measured.end_ns;
     slice.samples = static_cast<std::int64_t>(measured.samples_ns.size());
@@ -188,30 +297,33 @@ class Rank {
   }
 
   void measure_details() {
-    if (measure_.layers) {
-      auto measured =
-          session_->measure("layers", measure_.seconds * kLayersShare, kDetailSamples, measure_.limit_seconds);
-      result_.layer_step_ns = std::move(measured.samples_ns);
-      result_.layers = std::move(measured.layers);
-    }
+    if (measure_.layers) measure_layers({measure_.seconds * kLayersShare, kDetailSamples});
+    if (wants_phases()) try_phases({measure_.seconds * kPhasesShare, kDetailSamples});
+  }
+
+  bool wants_phases() const {
     const auto& offers = part_.details;
-    const bool can = std::find(offers.begin(), offers.end(), "phases") != offers.end();
-    if (!measure_.phases.value_or(can)) return;
+    return measure_.phases.value_or(std::find(offers.begin(), offers.end(), "phases") != offers.end());
+  }
+
+  void measure_layers(const Amount& amount) {
+    auto measured = measure("layers", amount);
+    result_.layer_step_ns = std::move(measured.samples_ns);
+    result_.layers = std::move(measured.layers);
+  }
+
+  void try_phases(const Amount& amount) {
     try {
-      measure_phases();
+      auto measured = measure("phases", amount);
+      result_.phase_step_ns = std::move(measured.samples_ns);
+      result_.phases_ns = std::move(measured.phases_ns);
+      result_.buckets = std::move(measured.buckets);
     } catch (const WorkerFailure& failure) {
       // Nobody asked for them, and the steps are there. After its refusal the worker ends, so this comes last.
       if (measure_.phases || failure.outcome.kind != OutcomeKind::refused) throw;
       result_.notes.push_back("no phases: " + failure.outcome.message);
       refused_phases_ = true;
     }
-  }
-
-  void measure_phases() {
-    auto measured =
-        session_->measure("phases", measure_.seconds * kPhasesShare, kDetailSamples, measure_.limit_seconds);
-    result_.phase_step_ns = std::move(measured.samples_ns);
-    result_.phases_ns = std::move(measured.phases_ns);
   }
 
   void leave() {
@@ -228,10 +340,29 @@ class Rank {
 
   platform::Counters read_counters() const { return platform::read_counters(cpus_, tree()); }
 
-  /// While the worker works: is somebody telling us to stop, is it growing too large?
-  void tick() {
+  void check_stop() const {
     if (stop_ != 0) worker_failed(OutcomeKind::interrupted, "Assay was told to stop");
-    if (const auto culprit = sync_.aborted_by(); culprit && *culprit != number_) {
+  }
+
+  /// The other ranks would wait for it without end.
+  void check_stopped_worker() {
+    if (!platform::is_stopped(session_->pid())) {
+      stopped_since_ns_ = 0;
+      return;
+    }
+    if (stopped_since_ns_ == 0) stopped_since_ns_ = monotonic_ns();
+    if (static_cast<double>(monotonic_ns() - stopped_since_ns_) > kStoppedSeconds * 1e9) {
+      worker_failed(OutcomeKind::timed_out, fmt::format("its worker has been stopped for {} s", kStoppedSeconds));
+    }
+  }
+
+  /// While the worker works: is somebody telling us to stop, are the others there, is it growing too large?
+  void tick() {
+    check_stop();
+    if (gang_) {
+      gang_->attend();
+      check_stopped_worker();
+    } else if (const auto culprit = sync_.aborted_by(); culprit && *culprit != number_) {
       worker_failed(OutcomeKind::interrupted, fmt::format("ended because process {} of the same run failed", *culprit));
     }
     // The worker itself at every tick, everything it started once a second: walking a tree costs CPU that is measured.
@@ -260,6 +391,7 @@ class Rank {
     outcome.stage = stage_;
     if (session_ && !session_->stderr_tail().empty()) outcome.stderr_tail = session_->stderr_tail();
     result_.outcome = std::move(outcome);
+    gang_ ? gang_->fail(result_.outcome.message) : sync_.abort(number_);
   }
 
   const Order& order_;
@@ -279,6 +411,8 @@ class Rank {
   std::vector<std::string> environment_;
   std::optional<platform::SpeedProbe> probe_;
   std::optional<Session> session_;
+  std::optional<Gang> gang_;  ///< where this is one of several ranks
+  std::int64_t stopped_since_ns_ = 0;
   RankResult result_;
 };
 
@@ -289,8 +423,8 @@ std::int64_t side_of_turn(std::int64_t turn) {
   return (turn % 2) ^ (round % 2);
 }
 
-RankResult run_rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop) {
-  return Rank(order, number, sync, stop).run();
+RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings) {
+  return Rank(order, number, surroundings).run();
 }
 
 }  // namespace assay::measure

@@ -14,10 +14,17 @@ constexpr int kRankNoResult = 3;
 /// Added to the errno where the disk was the reason: no fault of the worker's, and for the agent to tell.
 constexpr int kRankDiskError = 64;
 
+/// What a process of a run stands in.
+struct Surroundings {
+  const std::filesystem::path& directory;  ///< of the run
+  Sync& sync;                              ///< with the other processes on this host
+  const volatile std::sig_atomic_t& stop;  ///< becomes non-zero when the caller is told to end
+};
+
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
 /// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.
-/// `stop` becomes non-zero when the caller is told to end; the result is then `interrupted`.
-RankResult run_rank(const Order& order, std::size_t number, Sync& sync, const volatile std::sig_atomic_t& stop);
+/// Told to stop, the result is `interrupted`.
+RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings);
 
 /// Side of a pair whose turn it is: a b, b a, a b, …, so that drift favours neither.
 std::int64_t side_of_turn(std::int64_t turn);

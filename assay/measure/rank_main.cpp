@@ -8,6 +8,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "assay/measure/rank.hpp"
@@ -32,13 +33,16 @@ void catch_signals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Under mpirun all processes get the same arguments, and find their number in the environment.
+  const char* digits = argc == 3 ? argv[2] : std::getenv("OMPI_COMM_WORLD_RANK");
   std::size_t number = 0;
-  const char* digits = argc == 3 ? argv[2] : "";
-  if (argc != 3 || std::from_chars(digits, digits + std::strlen(digits), number).ec != std::errc()) {
+  if (argc < 2 || argc > 3 || digits == nullptr ||
+      std::from_chars(digits, digits + std::strlen(digits), number).ec != std::errc()) {
     std::fprintf(stderr, "assay-rank is started by assay: assay-rank RUN_DIRECTORY NUMBER\n");
     return 2;
   }
   catch_signals();
+  if (argc == 2) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // The agent's host lock stays open here while the worker lives, and must not reach the worker.
   syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -47,7 +51,8 @@ int main(int argc, char** argv) {
     const auto order = assay::measure::read_order(directory);
     if (number >= order.processes.size()) assay::fail(assay::ErrorKind::failure, "run.json has no process {}", number);
     assay::measure::Sync sync(directory);
-    assay::measure::write_result(directory, number, assay::measure::run_rank(order, number, sync, stop));
+    const auto result = assay::measure::run_rank(order, number, {directory, sync, stop});
+    assay::measure::write_result(directory, number, result);
     return 0;
   } catch (const assay::FileError& error) {
     return assay::measure::kRankDiskError + error.number();

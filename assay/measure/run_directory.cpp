@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "assay/core/utf8.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::measure {
 namespace {
 
+constexpr std::size_t kMostLogBytes = 16u << 10;
 // A million samples of a rank as text, and as much again for phases and layers.
 constexpr std::size_t kMostResultBytes = 64u << 20;
 
@@ -77,6 +79,13 @@ std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
   } catch (const Error&) {
     return std::nullopt;  // the agent treats a torn result like a missing one
   }
+}
+
+std::optional<std::string> RunDirectory::launcher_log() const {
+  auto text = read_file(path_ / "mpirun.log", kMostResultBytes);
+  if (!text || text->empty()) return std::nullopt;
+  if (text->size() > kMostLogBytes) text->erase(0, text->size() - kMostLogBytes);
+  return printable(*text, kMostLogBytes);
 }
 
 Order read_order(const std::filesystem::path& directory) {

@@ -25,6 +25,9 @@ class RunDirectory {
   /// The result of process `number`; null where assay-rank left none or left nonsense.
   std::optional<RankResult> read_result(std::size_t number) const;
 
+  /// The end of what the launcher's own program printed; null where there is nothing.
+  std::optional<std::string> launcher_log() const;
+
  private:
   std::filesystem::path path_;
 };

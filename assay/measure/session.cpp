@@ -68,22 +68,46 @@ Session::Session(const std::vector<std::string>& argv, const std::vector<std::st
   next_tick_ns_ = monotonic_ns() + kTickNs;
 }
 
+json Session::receive_a(const char* type, std::int64_t deadline_ns) {
+  json answer = receive(deadline_ns);
+  try {
+    if (message_type(answer) == type) return answer;
+    fail(ErrorKind::bad_input, "{} where {} was expected", shown(message_type(answer)), type);
+  } catch (const Error& error) {
+    worker_failed(OutcomeKind::bad_output, error.what());
+  }
+}
+
 Prepared Session::prepare(const json& request, double limit_seconds) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   send(request, deadline);
-  const json answer = receive(deadline);
+  const json answer = receive_a("prepared", deadline);
   try {
-    if (message_type(answer) != "prepared") {
-      fail(ErrorKind::bad_input, "{} where prepared was expected", shown(message_type(answer)));
-    }
     return read_prepared(answer);
   } catch (const Error& error) {
     worker_failed(OutcomeKind::bad_output, error.what());
   }
 }
 
-Measured Session::measure(const std::string& detail, double seconds, std::int64_t max_samples, double limit_seconds) {
-  const std::int64_t deadline = deadline_after(seconds + limit_seconds);
+Evaluated Session::evaluate(const Evaluation& evaluation, double limit_seconds) {
+  const std::int64_t deadline = deadline_after(limit_seconds);
+  send({{"type", "evaluate"},
+        {"output", evaluation.output},
+        {"updates", evaluation.updates},
+        {"learning_rate", evaluation.learning_rate},
+        {"momentum", evaluation.momentum}},
+       deadline);
+  const json answer = receive_a("evaluated", deadline);
+  try {
+    return read_evaluated(answer);
+  } catch (const Error& error) {
+    worker_failed(OutcomeKind::bad_output, error.what());
+  }
+}
+
+Measured Session::measure(const std::string& detail, double seconds, std::int64_t max_samples,
+                          double patience_seconds) {
+  const std::int64_t deadline = deadline_after(patience_seconds);
   send({{"type", "measure"}, {"detail", detail}, {"seconds", seconds}, {"max_samples", max_samples}}, deadline);
   Measured measured;
   while (true) {

@@ -31,8 +31,10 @@ class Session {
   pid_t pid() const { return process_.pid; }
 
   Prepared prepare(const json& request, double limit_seconds);
-  /// `limit_seconds` is patience beyond the time the command itself asks for.
-  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double limit_seconds);
+  /// `patience_seconds` is for the whole command.
+  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds);
+
+  Evaluated evaluate(const Evaluation& evaluation, double limit_seconds);
 
   /// How a worker is asked to end.
   enum class Farewell { message, end_of_input };
@@ -53,6 +55,8 @@ class Session {
   std::optional<std::int64_t> peak_memory_bytes() const { return peak_memory_bytes_; }
 
  private:
+  /// The next message, which must be of this type.
+  json receive_a(const char* type, std::int64_t deadline_ns);
   void send(const json& message, std::int64_t deadline_ns);
   json receive(std::int64_t deadline_ns);
   std::optional<std::string> take_line();

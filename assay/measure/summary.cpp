@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "assay/stats/quantile.hpp"
 
@@ -47,6 +48,19 @@ double steps_within(const RankResult& rank, std::int64_t from, std::int64_t to) 
   return steps;
 }
 
+/// Ranks that work together take every step together: it lasts as long as on the slowest of them. Their clocks are
+/// never compared.
+Steady joint_part(const std::vector<Steady>& ranks) {
+  Steady joint = ranks[0];
+  for (const auto& rank : ranks) {
+    for (std::size_t i = 0; i < std::min(joint.samples_ns.size(), rank.samples_ns.size()); ++i) {
+      joint.samples_ns[i] = std::max(joint.samples_ns[i], rank.samples_ns[i]);
+    }
+  }
+  joint.sum_ns = std::accumulate(joint.samples_ns.begin(), joint.samples_ns.end(), 0.0);
+  return joint;
+}
+
 /// Steps a second of all processes together.
 std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std::vector<Steady>& steady) {
   if (ranks.size() == 1) {
@@ -75,8 +89,10 @@ Summary summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   for (const auto& rank : ranks) {
     summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
     steady.push_back(steady_part(rank));
-    all.insert(all.end(), steady.back().samples_ns.begin(), steady.back().samples_ns.end());
   }
+  const bool together = trial.placement.ranks > 1 && ranks.size() > 1;
+  if (together) steady = {joint_part(steady)};
+  for (const auto& one : steady) all.insert(all.end(), one.samples_ns.begin(), one.samples_ns.end());
   if (all.empty()) return summary;
   // Samples of several processes lie one after the other; the index is that of the first process.
   summary.steady_from = static_cast<std::int64_t>(ranks[0].samples_ns.size() - steady[0].samples_ns.size());
@@ -84,8 +100,9 @@ Summary summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   summary.median_ns = std::llround(stats::quantile_sorted(all, 0.5));
   summary.p90_ns = std::llround(stats::quantile_sorted(all, 0.9));
   summary.p99_ns = std::llround(stats::quantile_sorted(all, 0.99));
-  if (const auto rate = step_rate(ranks, steady))
-    summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch);
+  const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch
+  if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, steady))
+    summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch) * processes;
   return summary;
 }
 

@@ -44,6 +44,20 @@ TEST(Summary, instances_that_never_run_together_have_no_throughput) {
   EXPECT_FALSE(summarise({a, b}, trial_of_batch(1)).samples_per_second.has_value());
 }
 
+TEST(Summary, a_step_of_ranks_lasts_as_long_as_on_the_slowest) {
+  // Clocks of two hosts, far apart. Steps of 100 and 300 ns on one, 200 and 150 on the other: together 200 and 300.
+  auto trial = trial_of_batch(4);
+  trial.placement.ranks = 2;
+  const auto a = rank_with({999}, {100, 300}, 0, 400);
+  const auto b = rank_with({5}, {200, 150}, 1'000'000, 1'000'350);
+  const auto summary = summarise({a, b}, trial);
+  EXPECT_EQ(summary.n, 6);
+  EXPECT_EQ(summary.steady_from, 1);
+  EXPECT_EQ(summary.median_ns, 250);
+  // Two steps in 500 ns, each of 4 samples on 2 ranks.
+  EXPECT_DOUBLE_EQ(*summary.samples_per_second, 2 * 4 * 2 / 500e-9);
+}
+
 TEST(Summary, without_samples_every_figure_is_null) {
   const auto summary = summarise({RankResult{}}, trial_of_batch(1));
   EXPECT_EQ(summary.n, 0);

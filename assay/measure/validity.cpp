@@ -1,6 +1,7 @@
 #include "assay/measure/validity.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "assay/core/units.hpp"
 #include "assay/measure/oversubscription.hpp"
@@ -157,13 +158,18 @@ std::vector<std::int64_t> disturbed_cpus(const std::vector<RankResult>& ranks, c
 
 Validity judge(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
   Validity validity;
+  // CPU 0 of one host is not CPU 0 of another.
+  std::map<std::string, std::vector<RankResult>> by_host;
   for (const auto& rank : ranks) {
     judge_counters(rank.disturbance, validity);
     // A quota stops the probe as well: its times then tell of the quota and not of the host.
     if (!is_throttled(rank.disturbance)) judge_probe(rank, validity);
+    by_host[rank.host.value_or("")].push_back(rank);
   }
-  judge_neighbours(ranks, partner, validity);
-  if (auto message = oversubscription(ranks)) add(validity, kOversubscribed, std::move(*message), Lasts::standing);
+  for (const auto& [host, group] : by_host) {
+    judge_neighbours(group, partner, validity);
+    if (auto message = oversubscription(group)) add(validity, kOversubscribed, std::move(*message), Lasts::standing);
+  }
   return validity;
 }
 

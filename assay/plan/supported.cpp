@@ -78,6 +78,10 @@ void check_command(const WorkerInfo& worker, const Workload& workload) {
 }  // namespace
 
 void check_supported(const WorkerInfo& worker, const Trial& trial) {
+  if (trial.placement.ranks > 1 && !worker.ranks) {
+    fail(ErrorKind::usage, "placement.ranks: several of the worker {} {} cannot work together. Use instances.",
+         worker.name, worker.release);
+  }
   check_command(worker, trial.workload);
   check_network(worker, trial.workload);
   check_if_said(worker, "mode", name_of(trial.workload.mode), worker.modes);

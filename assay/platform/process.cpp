@@ -153,6 +153,11 @@ std::optional<std::int64_t> start_ticks(pid_t pid) {
   return std::atoll((*fields)[19].c_str());  // NOLINT(cert-err34-c): the kernel wrote it
 }
 
+bool is_stopped(pid_t pid) {
+  const auto fields = stat_fields(pid);
+  return fields && !fields->empty() && (*fields)[0] == "T";
+}
+
 std::vector<pid_t> descendants(pid_t root) {
   if (!listed_children(getpid())) return scanned_descendants(root);
   std::vector<pid_t> found{root};

@@ -19,6 +19,9 @@ std::string host_name();
 /// names one process for ever.
 std::optional<std::int64_t> start_ticks(pid_t pid);
 
+/// Whether it was stopped by a signal, as SIGSTOP does.
+bool is_stopped(pid_t pid);
+
 /// Every process below `root` in the tree of parents, `root` itself not included.
 std::vector<pid_t> descendants(pid_t root);
 

@@ -14,10 +14,10 @@ class LocalLauncher : public Launcher {
  public:
   explicit LocalLauncher(std::filesystem::path rank_program) : rank_program_(std::move(rank_program)) {}
 
-  std::vector<Spawned> start(const std::filesystem::path& directory, std::size_t count,
+  std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
                              const std::vector<int>& inherit) override {
     std::vector<Spawned> started;
-    for (std::size_t number = 0; number < count; ++number) {
+    for (std::size_t number = 0; number < order.processes.size(); ++number) {
       SpawnRequest request;
       request.argv = {rank_program_.string(), directory.string(), std::to_string(number)};
       request.environment = {};  // assay-rank takes everything from run.json
