@@ -15,10 +15,11 @@ import traceback
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "workers" / "pytorch"), str(ROOT / "workers" / "common")]
 
+import assay_graph  # noqa: E402
 import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import torch  # noqa: E402
-from assay_pytorch import network, work  # noqa: E402
+from assay_pytorch import evaluate, network, work  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 BATCH = 3
@@ -250,7 +251,7 @@ def check_weights_follow_from_the_seed_and_data_from_the_process():
     a, b, other = (network.build(graph, seed).module.state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(a[name], b[name]) for name in a)
     assert not torch.equal(a["n0_conv1.weight"], other["n0_conv1.weight"])
-    seeds = {work.data_seed(prepare(graph, rank=r, instance=i)) for r in (0, 1) for i in (0, 1)}
+    seeds = {assay_graph.data_seed(prepare(graph, rank=r, instance=i)) for r in (0, 1) for i in (0, 1)}
     assert len(seeds) == 4
 
 
@@ -276,9 +277,9 @@ def check_an_activation_overwrites_only_what_nobody_else_needs():
 def loss_and_gradients(graph, seed=7):
     """An independent training step on the same network and data: loss, and gradients by name."""
     asked = prepare(graph, "train", seed=seed)
-    generator = torch.Generator().manual_seed(work.data_seed(asked))
+    generator = torch.Generator().manual_seed(assay_graph.data_seed(asked))
     inputs = network.make_inputs(graph, BATCH, generator)
-    loss = network.make_loss(graph, BATCH, generator, "cpu")
+    loss = network.make_loss(graph, network.make_target(graph, BATCH, generator), "cpu")
     module = network.build(graph, asked.seed).module.train()
     value = loss(module(*inputs))
     value.backward()
@@ -309,6 +310,19 @@ def check_a_step_by_layers_is_the_same_step():
             before = network.build(graph, 7).module
             for (name, now), old in zip(made._module.named_parameters(), before.parameters()):
                 assert_same(now.detach(), (old - 1e-5 * truth[name]).detach())
+
+
+def check_gradients_are_named_as_in_the_graph():
+    """A shared weight stands once, under its owner, with the gradient of both uses."""
+    graph = transformer()
+    first, truth = loss_and_gradients(graph)
+    made, built = work.build(prepare(graph, "train")).steps, network.build(graph, 7)
+    asked = assay_worker.Evaluate({"output": None, "updates": 0, "learning_rate": 0.1, "momentum": 0.9})
+    losses, norms = evaluate.train(built.module.train(), made._inputs, made._loss, built, asked)
+    assert losses == [first]
+    assert list(norms) == ["words/weight", "places/weight", "qkv/weight", "qkv/bias"]
+    for norm, gradient in zip(norms.values(), truth.values()):
+        assert math.isclose(norm, float(gradient.double().norm()), rel_tol=1e-5)
 
 
 def check_layers_are_timed_where_the_work_is():

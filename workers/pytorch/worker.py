@@ -18,7 +18,7 @@ class PyTorch(assay_worker.Framework):
         from assay_pytorch import work
 
         built = _guarded(work.build, prepare)
-        self._steps = built.steps
+        self._steps, self._evaluate = built.steps, built.evaluate
         return assay_worker.Prepared(
             versions=settings.versions(torch),
             parameters=built.parameters,
@@ -37,6 +37,9 @@ class PyTorch(assay_worker.Framework):
     def step_with_layers(self):
         return _guarded(self._steps.step_with_layers)
 
+    def evaluate(self, evaluate):
+        return _guarded(self._evaluate, evaluate)
+
 
 def _refuse_early(prepare):
     """What needs no torch to be refused."""
@@ -44,6 +47,9 @@ def _refuse_early(prepare):
     prepare.refuse_settings_beyond(settings.NETWORK if is_network else settings.THREADS)
     if prepare.ranks > 1:
         raise assay_worker.Refused("%d ranks: this worker exchanges no gradients. Use instances." % prepare.ranks)
+    if prepare.values is not None and prepare.graph is None:
+        name = prepare.workload["network"]
+        raise assay_worker.Refused("values for '%s': only a network of Assay's takes weights from a file." % name)
     data = prepare.workload.get("data") or "memory"
     if data != "memory":
         raise assay_worker.Refused("data '%s': this worker has only memory." % data)

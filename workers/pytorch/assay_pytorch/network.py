@@ -3,14 +3,11 @@
 import collections
 import functools
 
-import assay_worker
+import assay_graph
 import torch
 from torch import fx, nn
 
 from . import operators, weights
-
-VERSION = 1
-LOSSES = ("cross_entropy", "mean_square")
 
 
 class Node:
@@ -22,39 +19,44 @@ class Node:
 
 
 class Network:
-    """The module, and its nodes for those who time them one by one. Both are the same layers."""
+    """The module, its nodes for those who time them one by one, its parameters by the graph's names, and `fill()` for
+    their first values."""
 
-    def __init__(self, module, nodes, inputs, output):
+    def __init__(self, module, nodes, inputs, output, parameters, fill):
         self.module, self.nodes, self.inputs, self.output = module, nodes, inputs, output
+        self.parameters, self.fill = parameters, fill
 
 
-def build(graph, seed):
-    """The network with weights drawn from `seed`, in fp32 on the CPU. Fails where it is not the graph's size."""
-    _refuse_unknown(graph)
+def build(graph, seed, values=None):
+    """The network in fp32 on the CPU, with weights drawn from `seed`, or those of `values`. Fails where it is not the
+    graph's size."""
     described = _described(graph)
     root, built = nn.Module(), fx.Graph()
-    values = {i["name"]: built.placeholder(i["name"].replace(".", "_")) for i in graph["inputs"]}
+    traced = {i["name"]: built.placeholder(i["name"].replace(".", "_")) for i in graph["inputs"]}
     layers, nodes = {}, []
     for index, node in enumerate(described):
         made = operators.TABLE[node["op"]](node, layers)
-        arguments = tuple(values[name] for name in node["inputs"])
+        arguments = tuple(traced[name] for name in node["inputs"])
         if isinstance(made, nn.Module):
             layers[node["name"]] = made
             target = "n%d_%s" % (index, node["name"].replace(".", "_"))
             root.add_module(target, made)
-            values[node["name"]] = built.call_module(target, arguments)
+            traced[node["name"]] = built.call_module(target, arguments)
             call = made
         else:
             function, named = made
-            values[node["name"]] = built.call_function(function, arguments, named)
+            traced[node["name"]] = built.call_function(function, arguments, named)
             call = functools.partial(function, **named) if named else function
         nodes.append(Node(node["name"], node["inputs"], call))
-    built.output(values[graph["output"]])
-    weights.draw(described, layers, seed)
+    built.output(traced[graph["output"]])
+    fill = functools.partial((values or weights.Drawn(seed)).fill, described, layers)
+    fill()
     module = fx.GraphModule(root, built, class_name="AssayNetwork")
     _check_parameters(module, graph)
     _note_last_uses(nodes, graph["output"])
-    return Network(module, nodes, [i["name"] for i in graph["inputs"]], graph["output"])
+    names = [(node["name"], parameter["name"]) for node in described for parameter in node["parameters"]]
+    parameters = {"%s/%s" % (node, part): getattr(layers[node], part) for node, part in names}
+    return Network(module, nodes, [i["name"] for i in graph["inputs"]], graph["output"], parameters, fill)
 
 
 def count_parameters(module):
@@ -74,43 +76,38 @@ def make_inputs(graph, batch, generator):
     return made
 
 
-def make_loss(graph, batch, generator, device):
-    """The loss as a function of the output, with a fixed target."""
+def make_target(graph, batch, generator):
+    """The right classes of a fixed batch; None where the loss needs none."""
+    if graph["loss"] == "mean_square":
+        return None
+    shape = assay_graph.output_shape(graph)
+    return torch.randint(shape[-1], (batch, *shape[:-1]), generator=generator)
+
+
+def make_loss(graph, target, device):
+    """The loss as a function of the output."""
     if graph["loss"] == "mean_square":
         return lambda output: output.square().mean()
-    shape = next(node["shape"] for node in graph["nodes"] if node["name"] == graph["output"])
-    target = torch.randint(shape[-1], (batch, *shape[:-1]), generator=generator).to(device).flatten()
+    target = target.to(device).flatten()
     cross_entropy = nn.functional.cross_entropy
-    if len(shape) == 1:
+    if len(assay_graph.output_shape(graph)) == 1:
         return lambda output: cross_entropy(output, target)
     return lambda output: cross_entropy(output.flatten(0, -2), target)
 
 
-def _refuse_unknown(graph):
-    if graph["version"] != VERSION:
-        raise assay_worker.Refused("graph version %r: this worker reads version %d." % (graph["version"], VERSION))
-    for node in graph["nodes"]:
-        if node["op"] not in operators.TABLE:
-            raise assay_worker.Refused("operator '%s' (node %s) is unknown here." % (node["op"], node["name"]))
-    if graph["loss"] not in LOSSES:
-        raise assay_worker.Refused("loss '%s' is unknown here. There is %s." % (graph["loss"], ", ".join(LOSSES)))
-
-
 def _described(graph):
     """The nodes with what a builder must know: shapes of the inputs, and whether they may be overwritten."""
-    shapes = {i["name"]: i["shape"] for i in graph["inputs"]}
     operator_of, described = {}, []
     consumers = collections.Counter(name for node in graph["nodes"] for name in node["inputs"])
     consumers[graph["output"]] += 1
-    for node in graph["nodes"]:
+    for node in assay_graph.nodes_of(graph, operators.TABLE):
         source = node["inputs"][0]
         overwrites = (
             node["op"] in operators.CAN_OVERWRITE
             and operator_of.get(source) in operators.KEEP_NO_OUTPUT
             and consumers[source] == 1
         )
-        described.append({**node, "input_shapes": [shapes[i] for i in node["inputs"]], "overwrites": overwrites})
-        shapes[node["name"]] = node["shape"]
+        described.append({**node, "overwrites": overwrites})
         operator_of[node["name"]] = node["op"]
     return described
 

@@ -2,24 +2,28 @@
 
 import math
 
+import assay_graph
 import torch
 from torch import nn
 
-# Without this, branches add up and resnet50's outputs grow to thousands, on which training is chaotic.
-RESIDUAL_SCALE = 0.2
 
+class Drawn:
+    """What values.Values is for a file."""
 
-def draw(nodes, layers, seed):
-    """Fills every parameter and buffer of `layers`, node by node."""
-    generator = torch.Generator().manual_seed(seed)
-    damped = _ends_of_branches(nodes)
-    with torch.no_grad():
-        for node in nodes:
-            layer = layers.get(node["name"])
-            if layer is not None:
-                _draw_layer(node, layer, generator)
-            if node["name"] in damped:
-                layer.weight.mul_(RESIDUAL_SCALE)
+    def __init__(self, seed):
+        self._seed = seed
+
+    def fill(self, nodes, layers):
+        """Every parameter and buffer of `layers`, node by node."""
+        generator = torch.Generator().manual_seed(self._seed)
+        damped = assay_graph.ends_of_branches(nodes)
+        with torch.no_grad():
+            for node in nodes:
+                layer = layers.get(node["name"])
+                if layer is not None:
+                    _draw_layer(node, layer, generator)
+                if node["name"] in damped:
+                    layer.weight.mul_(assay_graph.RESIDUAL_SCALE)
 
 
 def _draw_layer(node, layer, generator):
@@ -40,16 +44,3 @@ def _draw_layer(node, layer, generator):
     if isinstance(layer, nn.BatchNorm2d):
         uniform(layer.running_mean, 0, 0.1)
         uniform(layer.running_var, 1, 0.2)
-
-
-def _ends_of_branches(nodes):
-    """Names of the batch norms that end a residual branch: of those added, the one farther from the input."""
-    depth, operator_of, ends = {}, {}, set()
-    for node in nodes:
-        depth[node["name"]] = 1 + max(depth.get(name, 0) for name in node["inputs"])
-        operator_of[node["name"]] = node["op"]
-        if node["op"] == "add":
-            norms = [name for name in node["inputs"] if operator_of.get(name) == "batch_norm"]
-            if norms:
-                ends.add(max(norms, key=depth.get))
-    return ends

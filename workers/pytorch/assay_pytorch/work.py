@@ -1,36 +1,34 @@
 """What is measured, put together: a primitive, a network of Assay's, or a user's own."""
 
-import hashlib
+import functools
 
+import assay_graph
 import assay_worker
 import torch
 
-from . import network, primitives, steps, user_file
+from . import evaluate, network, primitives, steps, user_file
 from .device import Device, layout_of
+from .values import Values
 
 
 class Work:
-    """Steps to time, the parameters they have, settings that took effect, and why a detail is not to be had."""
+    """Steps to time, the parameters they have, settings that took effect, and why a detail is not to be had.
+    `evaluate(asked)` says what a network computes on given values."""
 
     def __init__(self, steps, parameters, effective=None, refusals=None):
         self.steps, self.parameters = steps, parameters
         self.effective, self.refusals = effective or {}, refusals or {}
+        self.evaluate = None
 
 
 def build(prepare):
     device = Device(prepare)
-    generator = torch.Generator().manual_seed(data_seed(prepare))
+    generator = torch.Generator().manual_seed(assay_graph.data_seed(prepare))
     if prepare.file is not None:
         return _user_network(prepare, device)
     if prepare.graph is not None:
         return _graph_network(prepare, device, generator)
     return _primitive(prepare, device, generator)
-
-
-def data_seed(prepare):
-    """Weights follow from the seed alone; what is computed on differs between processes."""
-    text = "%d %d %d" % (prepare.seed, prepare.rank, prepare.instance)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 def _primitive(prepare, device, generator):
@@ -44,14 +42,23 @@ def _primitive(prepare, device, generator):
 
 def _graph_network(prepare, device, generator):
     graph, batch = prepare.graph, prepare.workload["batch"]
-    built = network.build(graph, prepare.seed)
-    inputs = network.make_inputs(graph, batch, generator)
-    loss = network.make_loss(graph, batch, generator, device.kind) if prepare.trains else None
+    values = Values(prepare.values) if prepare.values else None
+    built = network.build(graph, prepare.seed, values)
+    inputs = values.inputs(graph, batch) if values else network.make_inputs(graph, batch, generator)
+    loss = None
+    if prepare.trains:
+        loss = network.make_loss(graph, _target(graph, batch, values, generator), device.kind)
     return _with_steps(prepare, device, built.module, inputs, loss, built)
 
 
+def _target(graph, batch, values, generator):
+    if values is None or graph["loss"] == "mean_square":
+        return network.make_target(graph, batch, generator)
+    return values.target(graph, batch)
+
+
 def _user_network(prepare, device):
-    built = user_file.load(prepare, prepare.seed, data_seed(prepare))
+    built = user_file.load(prepare, prepare.seed, assay_graph.data_seed(prepare))
     return _with_steps(prepare, device, built.module, built.inputs, built.loss or user_file.mean_square, None)
 
 
@@ -65,6 +72,7 @@ def _with_steps(prepare, device, module, inputs, loss, built):
     refusals = {}
     if built is None:
         refusals["layers"] = "the nodes of a user's network are not known."
+    described = built
     module.train(prepare.trains)
     run, backend = module, prepare.settings.get("compile")
     if backend is not None:
@@ -76,7 +84,17 @@ def _with_steps(prepare, device, module, inputs, loss, built):
         made = steps.Inference(run, inputs, device.wait, built)
     if backend is not None:
         made.step()  # compiles: what stands ready is the compiled step
-    return Work(made, network.count_parameters(module), effective, refusals)
+    ready = Work(made, network.count_parameters(module), effective, refusals)
+    if prepare.values is not None:
+        ready.evaluate = _evaluation(prepare, run, inputs, loss, described)
+    return ready
+
+
+def _evaluation(prepare, module, inputs, loss, built):
+    if prepare.trains:
+        return functools.partial(evaluate.train, module, inputs, loss, built)
+    shape = (prepare.workload["batch"], *assay_graph.output_shape(prepare.graph))
+    return functools.partial(evaluate.infer, module, inputs, shape)
 
 
 def _compiled(module, backend, whole):

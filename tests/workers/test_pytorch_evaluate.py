@@ -1,0 +1,218 @@
+"""What workers/pytorch says it computes on given values, held against plain Python in double precision."""
+
+import math
+
+import graphs
+import pytest
+import value_files
+
+BATCH = 2
+SMALL = graphs.small_network()
+PERCEPTRON = graphs.graph(
+    [{"name": "x", "shape": [5], "type": "real"}],
+    [
+        graphs.linear("first", "x", [7], 5),
+        graphs.node("relu", "relu", "first", [7]),
+        graphs.linear("second", "relu", [3], 7),
+    ],
+    loss="cross_entropy",
+    name="perceptron",
+)
+
+
+@pytest.fixture
+def ask(start, tmp_path):
+    """Prepares a worker on a file of values and evaluates; the answer, and the output when inferring."""
+
+    def asked(graph, values, mode, updates=0, rate=0.01, momentum=0.9, before=None, **more):
+        path, output = value_files.write(tmp_path / "values.safetensors", values), tmp_path / "output.safetensors"
+        worker = start("pytorch")
+        prepared = worker.prepare(
+            mode=mode, batch=BATCH, network=graph["name"], graph=graph, values=path, seconds=120, **more
+        )
+        if prepared["type"] != "prepared":
+            return prepared, None
+        if before:
+            before(worker)
+        asked = {"updates": updates, "learning_rate": rate, "momentum": momentum}
+        worker.send({"type": "evaluate", "output": str(output), **asked})
+        answer = worker.read(60)
+        assert worker.close() == 0
+        return answer, value_files.read(output)["output"] if mode == "infer" else None
+
+    return asked
+
+
+def close(found, wanted, tolerance=1e-5):
+    """By the relative L2 norm."""
+    assert len(found) == len(wanted)
+    distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(found, wanted)))
+    norm = math.sqrt(sum(b * b for b in wanted))
+    assert distance <= tolerance * norm, (distance / norm, found[:5], wanted[:5])
+
+
+def convolve(image, weight, bias):
+    """3 x 3, padded by one."""
+    height, width = len(image[0]), len(image[0][0])
+    padded = [[[0] * (width + 2), *([0, *row, 0] for row in rows), [0] * (width + 2)] for rows in image]
+    return [
+        [
+            [
+                start + sum(
+                    kernel[c][i][j] * padded[c][y + i][x + j]
+                    for c in range(len(image)) for i in range(3) for j in range(3)
+                )
+                for x in range(width)
+            ]
+            for y in range(height)
+        ]
+        for kernel, start in zip(weight, bias)
+    ]  # fmt: skip
+
+
+def small_outputs(values, trains):
+    """The small network of graphs.py, by hand: with the batch's own statistics when it trains."""
+    part = {name: value_files.nested(value) for name, value in values.items()}
+    hidden = []
+    for image in part["input/image"]:
+        first = convolve(image, part["conv1/weight"], part["conv1/bias"])
+        rectified = [[[max(0.0, x) for x in row] for row in rows] for rows in first]
+        hidden.append((rectified, convolve(rectified, part["branch.conv/weight"], [0] * 8)))
+    outputs = [[] for _ in hidden]
+    for channel in range(8):
+        everywhere = [x for _, branch in hidden for row in branch[channel] for x in row]
+        mean, variance = part["branch.norm/mean"][channel], part["branch.norm/variance"][channel]
+        if trains:
+            mean = sum(everywhere) / len(everywhere)
+            variance = sum((x - mean) ** 2 for x in everywhere) / len(everywhere)
+        scale = part["branch.norm/weight"][channel] / math.sqrt(variance + 1e-5)
+        for output, (rectified, branch) in zip(outputs, hidden):
+            normed = [scale * (x - mean) + part["branch.norm/bias"][channel] for row in branch[channel] for x in row]
+            output.append(sum(normed + [x for row in rectified[channel] for x in row]) / 256)
+    return [
+        [b + sum(w * x for w, x in zip(row, means)) for row, b in zip(part["fc/weight"], part["fc/bias"])]
+        for means in outputs
+    ]
+
+
+def cross_entropy(outputs, target):
+    logs = [math.log(sum(math.exp(x) for x in row)) - row[t] for row, t in zip(outputs, target)]
+    return sum(logs) / len(logs)
+
+
+@pytest.mark.parametrize("settings", [{}, {"layout": "nhwc"}])
+def test_the_output_of_an_inference(ask, settings):
+    """Weights, running statistics and input come from the file, and the output has the graph's own shape."""
+    values = value_files.drawn(SMALL, BATCH)
+    answer, (shape, flat) = ask(SMALL, values, "infer", settings=settings)
+    assert answer == {"type": "evaluated", "losses": [], "gradient_norms": {}}
+    assert shape == [BATCH, 10]
+    close(flat, [x for row in small_outputs(values, trains=False) for x in row])
+
+
+def test_an_output_that_is_an_image_keeps_the_graphs_order(ask):
+    graph = graphs.graph([graphs.image([3, 2, 4])], [graphs.node("r", "relu", "image", [3, 2, 4])])
+    values = value_files.drawn(graph, BATCH)
+    _, (shape, flat) = ask(graph, values, "infer", settings={"layout": "nhwc"})
+    assert shape == [BATCH, 3, 2, 4] and flat == [max(0.0, x) for x in values["input/image"][1]]
+
+
+def test_the_loss_is_that_of_the_training_mode(ask):
+    values = value_files.drawn(SMALL, BATCH)
+    answer, _ = ask(SMALL, values, "train")
+    wanted = cross_entropy(small_outputs(values, trains=True), values["target"][1])
+    close(answer["losses"], [wanted])
+    assert set(answer["gradient_norms"]) == set(values) - {
+        "branch.norm/mean", "branch.norm/variance", "input/image", "target",
+    }  # fmt: skip
+
+
+def perceptron_gradients(part, target):
+    """Loss, and gradients by name as flat lists, by the chain rule written out."""
+    count, loss = len(target), 0.0
+    flat = {name: [0.0] * size for name, size in
+            {"first/weight": 35, "first/bias": 7, "second/weight": 21, "second/bias": 3}.items()}  # fmt: skip
+    for x, t in zip(part["input/x"], target):
+        before = [b + sum(w * v for w, v in zip(row, x)) for row, b in zip(part["first/weight"], part["first/bias"])]
+        hidden = [max(0.0, v) for v in before]
+        out = [
+            b + sum(w * v for w, v in zip(row, hidden)) for row, b in zip(part["second/weight"], part["second/bias"])
+        ]
+        total = sum(math.exp(v) for v in out)
+        loss += (math.log(total) - out[t]) / count
+        error = [(math.exp(v) / total - (k == t)) / count for k, v in enumerate(out)]
+        into = [sum(error[k] * part["second/weight"][k][j] for k in range(3)) * (before[j] > 0) for j in range(7)]
+        for k in range(3):
+            flat["second/bias"][k] += error[k]
+            for j in range(7):
+                flat["second/weight"][7 * k + j] += error[k] * hidden[j]
+        for j in range(7):
+            flat["first/bias"][j] += into[j]
+            for i in range(5):
+                flat["first/weight"][5 * j + i] += into[j] * x[i]
+    return loss, flat
+
+
+def trained(values, updates, rate, momentum):
+    """Losses before each update and after the last, and norms of the first gradients."""
+    values, speed, losses, norms = dict(values), {}, [], None
+    for _ in range(updates + 1):
+        part = {name: value_files.nested(value) for name, value in values.items()}
+        loss, gradients = perceptron_gradients(part, values["target"][1])
+        losses.append(loss)
+        norms = norms or {name: math.sqrt(sum(g * g for g in flat)) for name, flat in gradients.items()}
+        for name, gradient in gradients.items():
+            shape, flat = values[name]
+            speed[name] = [momentum * v + g for v, g in zip(speed.get(name, [0] * len(flat)), gradient)]
+            values[name] = shape, [w - rate * v for w, v in zip(flat, speed[name])]
+    return losses, norms
+
+
+def test_training_follows_the_formulas_whatever_was_measured_before(ask):
+    values = value_files.drawn(PERCEPTRON, BATCH)
+    losses, norms = trained(values, 5, 0.1, 0.9)
+    assert losses[-1] < 0.9 * losses[0]  # of the oracle: the updates do something
+
+    def measured(worker):
+        worker.measure(max_samples=100)
+
+    answer, _ = ask(PERCEPTRON, values, "train", updates=5, rate=0.1, momentum=0.9, before=measured)
+    close(answer["losses"], losses)
+    assert answer["gradient_norms"].keys() == norms.keys()
+    for name, norm in norms.items():
+        close([answer["gradient_norms"][name]], [norm])
+
+
+def test_momentum_and_rate_are_those_asked_for(ask):
+    values = value_files.drawn(PERCEPTRON, BATCH)
+    answer, _ = ask(PERCEPTRON, values, "train", updates=4, rate=0.03, momentum=0.0)
+    close(answer["losses"], trained(values, 4, 0.03, 0.0)[0])
+
+
+WRONG = {
+    "a weight is missing": lambda v: v.pop("second/bias"),
+    "another shape": lambda v: v.update({"second/bias": ([1, 3], v["second/bias"][1])}),
+    "another type": lambda v: v.update({"input/x": ([2, 5], [1] * 10)}),
+    "no target": lambda v: v.pop("target"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_file_that_does_not_fit_the_graph_has_failed(ask, case):
+    values = value_files.drawn(PERCEPTRON, BATCH)
+    WRONG[case](values)
+    answer, _ = ask(PERCEPTRON, values, "train")
+    part = {"no target": "target", "another type": "input/x"}.get(case, "second/bias")
+    assert answer["kind"] == "failed" and part in answer["message"], answer
+
+
+def test_evaluate_without_values_has_failed(start):
+    worker = start("pytorch")
+    worker.prepare(network="perceptron", graph=PERCEPTRON, seconds=60)
+    worker.send({"type": "evaluate", "output": "/nowhere", "updates": 0, "learning_rate": 0.1, "momentum": 0})
+    assert worker.read()["kind"] == "failed"
+
+
+def test_values_for_a_primitive_are_refused(start, tmp_path):
+    answer = start("pytorch").prepare(network="gemm", batch=1, values=str(tmp_path / "none"), seconds=60)
+    assert answer["kind"] == "refused" and "values" in answer["message"] and "gemm" in answer["message"]
