@@ -91,6 +91,14 @@ def on_cpu_ns(pid):
     return found
 
 
+def add_buckets(buckets, more, samples):
+    """(bytes, ns, hidden_ns) of each bucket, over the lines of a measure."""
+    assert all(len(b["ns"]) == len(b["hidden_ns"]) == samples for b in more)
+    buckets = buckets or [(b["bytes"], [], []) for b in more]
+    assert [size for size, _, _ in buckets] == [b["bytes"] for b in more]
+    return [(size, ns + b["ns"], hidden + b["hidden_ns"]) for (size, ns, hidden), b in zip(buckets, more)]
+
+
 class Worker:
     """One worker process. Everything it says is checked against the schema unless told otherwise."""
 
@@ -148,9 +156,9 @@ class Worker:
         return self.read(seconds)
 
     def measure(self, detail="step", seconds=1, max_samples=5, wait=LIMIT_SECONDS):
-        """Samples with their phases, layers by node, and `done`; or the `error`. `wait`: seconds for a line."""
+        """Samples with phases and buckets, layers by node, and `done`; or the `error`. `wait`: seconds for a line."""
         self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples})
-        ns, phases, layers, lines = [], {}, {}, 0
+        ns, phases, buckets, layers, lines = [], {}, [], {}, 0
         while True:
             message = self.read(wait)
             assert message is not None, "the worker ended instead of answering"
@@ -159,7 +167,7 @@ class Worker:
             if message["type"] == "done":
                 assert message["samples"] == len(ns)
                 assert message["begin_ns"] <= message["end_ns"]
-                message.update(ns=ns, phases=phases, layers=layers, lines=lines)
+                message.update(ns=ns, phases=phases, buckets=buckets, layers=layers, lines=lines)
                 return message
             lines += 1
             if message["type"] == "samples":
@@ -168,6 +176,7 @@ class Worker:
                 for phase, values in message.get("phases", {}).items():
                     assert len(values) == len(message["ns"])
                     phases.setdefault(phase, []).extend(values)
+                buckets = add_buckets(buckets, message.get("buckets", []), len(message["ns"]))
             else:
                 assert message["type"] == "layers"
                 for layer in message["layers"]:

@@ -19,7 +19,7 @@ import assay_graph  # noqa: E402
 import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import torch  # noqa: E402
-from assay_pytorch import evaluate, network, work  # noqa: E402
+from assay_pytorch import collectives, evaluate, network, work  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 BATCH = 3
@@ -290,7 +290,7 @@ def caught_gradients(made, step):
     """Gradients as the optimizer meets them in one call of `step`."""
     found, optimizer = {}, made._optimizer
     handle = optimizer.register_step_pre_hook(
-        lambda *_: found.update({n: p.grad.clone() for n, p in made._module.named_parameters()})
+        lambda *_: found.update({n: p.grad.clone() for n, p in made.module.named_parameters()})
     )
     step()
     handle.remove()
@@ -308,7 +308,7 @@ def check_a_step_by_layers_is_the_same_step():
             for name, gradient in truth.items():
                 assert_same(found[name], gradient)
             before = network.build(graph, 7).module
-            for (name, now), old in zip(made._module.named_parameters(), before.parameters()):
+            for (name, now), old in zip(made.module.named_parameters(), before.parameters()):
                 assert_same(now.detach(), (old - 1e-5 * truth[name]).detach())
 
 
@@ -372,7 +372,7 @@ def check_training_reduces_the_loss_as_its_gradient_says():
         made = work.build(prepare(graph, "train")).steps
         for _ in range(300):
             made.step()
-        last = float(made._loss(made._module(*made._inputs)))
+        last = float(made._loss(made.module(*made._inputs)))
         expected = 2910 * 1e-5 * sum(float(g.double().square().sum()) for g in gradients.values())
         assert 0.8 * expected < first - last < 1.2 * expected, (first, last, expected)
 
@@ -381,7 +381,7 @@ def check_bf16_is_bf16_throughout():
     graph = graphs.small_network()
     made = work.build(prepare(graph, "train", workload={"precision": "bf16"})).steps
     made.step()
-    assert {p.dtype for p in made._module.parameters()} == {torch.bfloat16}
+    assert {p.dtype for p in made.module.parameters()} == {torch.bfloat16}
     assert {x.dtype for x in made._inputs} == {torch.bfloat16}
     assert {s["momentum_buffer"].dtype for s in made._optimizer.state.values()} == {torch.bfloat16}
     built, inputs, truth = run_infer(graph)
@@ -399,7 +399,7 @@ def check_layout_is_in_the_tensors():
         built = work.build(prepare(graph, settings={"layout": layout}))
         assert built.effective["layout"] == layout
         seen = {}
-        layer = dict(built.steps._module.named_modules())["n2_branch_conv"]
+        layer = dict(built.steps.module.named_modules())["n2_branch_conv"]
         layer.register_forward_hook(lambda _, given, out, seen=seen: seen.update(given=given[0], out=out))
         built.steps.step()
         for tensor in seen.values():
@@ -422,6 +422,23 @@ def check_primitives_compute_what_they_say():
     made.step()
     cells = {c: v.cell_contents for c, v in zip(made._run.__code__.co_freevars, made._run.__closure__)}
     assert_same(cells["a"], cells["b"] + 3 * cells["c"])
+
+
+def check_a_wrong_result_of_a_collective_fails():
+    """An exchange that does nothing: the sum over ranks is not there."""
+    workload = {"network": "all_reduce", "mode": "infer", "batch": 1, "precision": "fp32", "options": {"bytes": 24}}
+    asked = assay_worker.Prepare({"workload": workload, "rank": 1, "ranks": 3})
+    right = collectives.NETWORKS["all_reduce"]
+    collectives.NETWORKS["all_reduce"] = lambda *given: (lambda: None, *right(*given)[1:])
+    try:
+        collectives.build(asked)
+    except RuntimeError as error:
+        # Rank r gives (r + 1) (i + 1) at i: rank 1 has 2 at 0, the sum is 1 + 2 + 3.
+        assert "element 0 is 2.0, not 6.0" in str(error), error
+    else:
+        raise AssertionError("taken for right")
+    finally:
+        collectives.NETWORKS["all_reduce"] = right
 
 
 def main():

@@ -139,7 +139,6 @@ CASES = {
     "compiler": ({**SMALL, "settings": {"compile": "banana"}}, "banana"),
     "setting": ({**SMALL, "settings": {"loaders": 2}}, "loaders"),
     "network": ({"network": "banana"}, "banana"),
-    "ranks": ({**SMALL, "ranks": 2}, "2 ranks"),
     "cuda": ({**SMALL, "placement": {"device": "cuda", "ranks": 1}}, "cuda"),
     "device": ({**SMALL, "placement": {"device": "tpu", "ranks": 1}}, "tpu"),
     "version": ({"network": "small", "graph": {**SMALL["graph"], "version": 2}}, "version 2"),

@@ -3,21 +3,13 @@
 import math
 
 import graphs
+import perceptron
 import pytest
 import value_files
+from perceptron import close
 
 BATCH = 2
 SMALL = graphs.small_network()
-PERCEPTRON = graphs.graph(
-    [{"name": "x", "shape": [5], "type": "real"}],
-    [
-        graphs.linear("first", "x", [7], 5),
-        graphs.node("relu", "relu", "first", [7]),
-        graphs.linear("second", "relu", [3], 7),
-    ],
-    loss="cross_entropy",
-    name="perceptron",
-)
 
 
 @pytest.fixture
@@ -41,14 +33,6 @@ def ask(start, tmp_path):
         return answer, value_files.read(output)["output"] if mode == "infer" else None
 
     return asked
-
-
-def close(found, wanted, tolerance=1e-5):
-    """By the relative L2 norm."""
-    assert len(found) == len(wanted)
-    distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(found, wanted)))
-    norm = math.sqrt(sum(b * b for b in wanted))
-    assert distance <= tolerance * norm, (distance / norm, found[:5], wanted[:5])
 
 
 def convolve(image, weight, bias):
@@ -127,56 +111,15 @@ def test_the_loss_is_that_of_the_training_mode(ask):
     }  # fmt: skip
 
 
-def perceptron_gradients(part, target):
-    """Loss, and gradients by name as flat lists, by the chain rule written out."""
-    count, loss = len(target), 0.0
-    flat = {name: [0.0] * size for name, size in
-            {"first/weight": 35, "first/bias": 7, "second/weight": 21, "second/bias": 3}.items()}  # fmt: skip
-    for x, t in zip(part["input/x"], target):
-        before = [b + sum(w * v for w, v in zip(row, x)) for row, b in zip(part["first/weight"], part["first/bias"])]
-        hidden = [max(0.0, v) for v in before]
-        out = [
-            b + sum(w * v for w, v in zip(row, hidden)) for row, b in zip(part["second/weight"], part["second/bias"])
-        ]
-        total = sum(math.exp(v) for v in out)
-        loss += (math.log(total) - out[t]) / count
-        error = [(math.exp(v) / total - (k == t)) / count for k, v in enumerate(out)]
-        into = [sum(error[k] * part["second/weight"][k][j] for k in range(3)) * (before[j] > 0) for j in range(7)]
-        for k in range(3):
-            flat["second/bias"][k] += error[k]
-            for j in range(7):
-                flat["second/weight"][7 * k + j] += error[k] * hidden[j]
-        for j in range(7):
-            flat["first/bias"][j] += into[j]
-            for i in range(5):
-                flat["first/weight"][5 * j + i] += into[j] * x[i]
-    return loss, flat
-
-
-def trained(values, updates, rate, momentum):
-    """Losses before each update and after the last, and norms of the first gradients."""
-    values, speed, losses, norms = dict(values), {}, [], None
-    for _ in range(updates + 1):
-        part = {name: value_files.nested(value) for name, value in values.items()}
-        loss, gradients = perceptron_gradients(part, values["target"][1])
-        losses.append(loss)
-        norms = norms or {name: math.sqrt(sum(g * g for g in flat)) for name, flat in gradients.items()}
-        for name, gradient in gradients.items():
-            shape, flat = values[name]
-            speed[name] = [momentum * v + g for v, g in zip(speed.get(name, [0] * len(flat)), gradient)]
-            values[name] = shape, [w - rate * v for w, v in zip(flat, speed[name])]
-    return losses, norms
-
-
 def test_training_follows_the_formulas_whatever_was_measured_before(ask):
-    values = value_files.drawn(PERCEPTRON, BATCH)
-    losses, norms = trained(values, 5, 0.1, 0.9)
+    values = value_files.drawn(perceptron.GRAPH, BATCH)
+    losses, norms = perceptron.trained(values, 5, 0.1, 0.9)
     assert losses[-1] < 0.9 * losses[0]  # of the oracle: the updates do something
 
     def measured(worker):
         worker.measure(max_samples=100)
 
-    answer, _ = ask(PERCEPTRON, values, "train", updates=5, rate=0.1, momentum=0.9, before=measured)
+    answer, _ = ask(perceptron.GRAPH, values, "train", updates=5, rate=0.1, momentum=0.9, before=measured)
     close(answer["losses"], losses)
     assert answer["gradient_norms"].keys() == norms.keys()
     for name, norm in norms.items():
@@ -184,9 +127,9 @@ def test_training_follows_the_formulas_whatever_was_measured_before(ask):
 
 
 def test_momentum_and_rate_are_those_asked_for(ask):
-    values = value_files.drawn(PERCEPTRON, BATCH)
-    answer, _ = ask(PERCEPTRON, values, "train", updates=4, rate=0.03, momentum=0.0)
-    close(answer["losses"], trained(values, 4, 0.03, 0.0)[0])
+    values = value_files.drawn(perceptron.GRAPH, BATCH)
+    answer, _ = ask(perceptron.GRAPH, values, "train", updates=4, rate=0.03, momentum=0.0)
+    close(answer["losses"], perceptron.trained(values, 4, 0.03, 0.0)[0])
 
 
 WRONG = {
@@ -199,16 +142,16 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_file_that_does_not_fit_the_graph_has_failed(ask, case):
-    values = value_files.drawn(PERCEPTRON, BATCH)
+    values = value_files.drawn(perceptron.GRAPH, BATCH)
     WRONG[case](values)
-    answer, _ = ask(PERCEPTRON, values, "train")
+    answer, _ = ask(perceptron.GRAPH, values, "train")
     part = {"no target": "target", "another type": "input/x"}.get(case, "second/bias")
     assert answer["kind"] == "failed" and part in answer["message"], answer
 
 
 def test_evaluate_without_values_has_failed(start):
     worker = start("pytorch")
-    worker.prepare(network="perceptron", graph=PERCEPTRON, seconds=60)
+    worker.prepare(network="perceptron", graph=perceptron.GRAPH, seconds=60)
     worker.send({"type": "evaluate", "output": "/nowhere", "updates": 0, "learning_rate": 0.1, "momentum": 0})
     assert worker.read()["kind"] == "failed"
 

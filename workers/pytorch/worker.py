@@ -37,6 +37,14 @@ class PyTorch(assay_worker.Framework):
     def step_with_layers(self):
         return _guarded(self._steps.step_with_layers)
 
+    def barrier(self):
+        from torch import distributed
+
+        distributed.barrier()
+
+    def take_buckets(self):
+        return self._steps.take_buckets()
+
     def evaluate(self, evaluate):
         return _guarded(self._evaluate, evaluate)
 
@@ -44,9 +52,15 @@ class PyTorch(assay_worker.Framework):
 def _refuse_early(prepare):
     """What needs no torch to be refused."""
     is_network = prepare.graph is not None or prepare.file is not None
-    prepare.refuse_settings_beyond(settings.NETWORK if is_network else settings.THREADS)
-    if prepare.ranks > 1:
-        raise assay_worker.Refused("%d ranks: this worker exchanges no gradients. Use instances." % prepare.ranks)
+    together = prepare.trains and prepare.ranks > 1
+    known = settings.TRAINING_TOGETHER if together else settings.NETWORK
+    prepare.refuse_settings_beyond(known if is_network else settings.THREADS)
+    device, backend = prepare.placement.get("device") or "cpu", prepare.settings.get("compile")
+    if prepare.ranks > 1 and device != "cpu":
+        raise assay_worker.Refused("device '%s' with %d ranks: gloo exchanges on the CPU." % (device, prepare.ranks))
+    if together and backend is not None:
+        message = "compile '%s' with %d ranks: a compiled step gives its gradients all at once. Leave compile unset."
+        raise assay_worker.Refused(message % (backend, prepare.ranks))
     if prepare.values is not None and prepare.graph is None:
         name = prepare.workload["network"]
         raise assay_worker.Refused("values for '%s': only a network of Assay's takes weights from a file." % name)

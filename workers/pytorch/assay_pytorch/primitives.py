@@ -5,14 +5,15 @@ import time
 import assay_worker
 import torch
 
+from . import steps
+
 NETWORKS = ("gemm", "triad")
 
 
-class Primitive:
+class Primitive(steps.Steps):
     """One call, timed as a step; its only phase is forward."""
 
     phases = ("forward",)
-    nodes = ()
 
     def __init__(self, run, wait):
         self._run, self._wait = run, wait
@@ -28,13 +29,17 @@ class Primitive:
         return (time.monotonic_ns() - begin_ns,)
 
 
-def build(prepare, dtype, device, generator, wait):
+def refuse_samples(prepare):
     name, batch = prepare.workload["network"], prepare.workload["batch"]
     if prepare.trains:
         raise assay_worker.Refused("mode train: %s has nothing to train. Use mode infer." % name)
     if batch != 1:
         raise assay_worker.Refused("batch %d: %s has no samples. Use batch 1." % (batch, name))
-    make = {"gemm": _gemm, "triad": _triad}[name]
+
+
+def build(prepare, dtype, device, generator, wait):
+    refuse_samples(prepare)
+    make = {"gemm": _gemm, "triad": _triad}[prepare.workload["network"]]
     return Primitive(make(prepare, dtype, device, generator), wait)
 
 

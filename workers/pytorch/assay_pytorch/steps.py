@@ -12,18 +12,29 @@ MOMENTUM = 0.9
 _clock = time.monotonic_ns
 
 
-class Inference:
+class Steps:
+    """What every kind of step has: the parts into which it can be split, if any."""
+
+    phases = ()
+    nodes = ()
+
+    def take_buckets(self):
+        """See assay_worker.Framework."""
+        return []
+
+
+class Inference(Steps):
     """forward() on a fixed batch."""
 
     phases = ("forward",)
 
     def __init__(self, module, inputs, wait, network=None):
-        self._module, self._inputs, self._wait, self._network = module.eval(), tuple(inputs), wait, network
+        self.module, self._inputs, self._wait, self._network = module.eval(), tuple(inputs), wait, network
         self.nodes = tuple(node.name for node in network.nodes) if network else ()
 
     def step(self):
         with torch.inference_mode():
-            self._module(*self._inputs)
+            self.module(*self._inputs)
             self._wait()
 
     def step_with_phases(self):
@@ -38,25 +49,25 @@ class Inference:
         return forward_ns, ()
 
 
-class Training:
+class Training(Steps):
     """forward() with loss, backward(), and an update by SGD, on a fixed batch."""
 
     phases = ("forward", "backward", "update")
 
     def __init__(self, module, inputs, loss, wait, network=None):
-        self._module, self._inputs, self._loss, self._wait = module.train(), tuple(inputs), loss, wait
+        self.module, self._inputs, self._loss, self._wait = module.train(), tuple(inputs), loss, wait
         self._network = network
         self.nodes = (*(node.name for node in network.nodes), "loss", "update") if network else ()
         self._optimizer = torch.optim.SGD(module.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
 
     def step(self):
-        self._loss(self._module(*self._inputs)).backward()
+        self._loss(self.module(*self._inputs)).backward()
         self._update()
         self._wait()
 
     def step_with_phases(self):
         marks = [_clock()]
-        loss = self._loss(self._module(*self._inputs))
+        loss = self._loss(self.module(*self._inputs))
         self._mark(marks)
         loss.backward()
         del loss

@@ -6,7 +6,7 @@ import assay_graph
 import assay_worker
 import torch
 
-from . import evaluate, network, primitives, steps, user_file
+from . import collectives, evaluate, exchange, network, primitives, ranks, steps, user_file
 from .device import Device, layout_of
 from .values import Values
 
@@ -23,6 +23,10 @@ class Work:
 
 def build(prepare):
     device = Device(prepare)
+    if prepare.file is None and prepare.graph is None:
+        _refuse_early(prepare)
+    if prepare.ranks > 1:
+        ranks.join(prepare)  # before anything that takes long: the others see at once when this rank fails
     generator = torch.Generator().manual_seed(assay_graph.data_seed(prepare))
     if prepare.file is not None:
         return _user_network(prepare, device)
@@ -31,12 +35,21 @@ def build(prepare):
     return _primitive(prepare, device, generator)
 
 
+def _refuse_early(prepare):
+    name = prepare.workload["network"]
+    if name in collectives.NETWORKS:
+        collectives.refuse_early(prepare)
+    elif name not in primitives.NETWORKS:
+        known = ", ".join((*primitives.NETWORKS, *collectives.NETWORKS))
+        raise assay_worker.Refused("network '%s' came without a graph. Without one there is %s." % (name, known))
+
+
 def _primitive(prepare, device, generator):
     name = prepare.workload["network"]
-    if name not in primitives.NETWORKS:
-        known = " and ".join(primitives.NETWORKS)
-        raise assay_worker.Refused("network '%s' came without a graph. Without one there is %s." % (name, known))
-    made = primitives.build(prepare, device.dtype, device.kind, generator, device.wait)
+    if name in collectives.NETWORKS:
+        made = collectives.build(prepare)
+    else:
+        made = primitives.build(prepare, device.dtype, device.kind, generator, device.wait)
     return Work(made, 0, refusals={"layers": "%s is a single operation." % name})
 
 
@@ -68,26 +81,32 @@ def _with_steps(prepare, device, module, inputs, loss, built):
     layout = layout_of(inputs)
     if layout is None and prepare.settings.get("layout") is not None:
         raise assay_worker.Refused("layout '%s': no input is an image. Leave it unset." % prepare.settings["layout"])
-    effective = {} if layout is None else {"layout": layout}
-    refusals = {}
+    ready = _steps(prepare, device.wait, module.train(prepare.trains), inputs, loss, built)
+    if layout is not None:
+        ready.effective["layout"] = layout
+    if prepare.values is not None:
+        ready.evaluate = _evaluation(prepare, ready.steps.module, inputs, loss, built)
+    return ready
+
+
+def _steps(prepare, wait, module, inputs, loss, built):
+    run, backend, effective, refusals = module, prepare.settings.get("compile"), {}, {}
     if built is None:
         refusals["layers"] = "the nodes of a user's network are not known."
-    described = built
-    module.train(prepare.trains)
-    run, backend = module, prepare.settings.get("compile")
     if backend is not None:
         run, effective["compile"] = _compiled(module, backend, whole=built is not None), backend
         built, refusals["layers"] = None, "a compiled step runs nodes together. Leave compile unset."
-    if prepare.trains:
-        made = steps.Training(run, inputs, loss, device.wait, built)
+    if prepare.trains and prepare.ranks > 1:
+        made = exchange.DistributedTraining(run, inputs, loss, wait, prepare.settings.get("bucket_bytes"))
+        effective["bucket_bytes"] = made.bucket_bytes
+        refusals["layers"] = "DistributedDataParallel runs the nodes as a whole. Train on one rank."
+    elif prepare.trains:
+        made = steps.Training(run, inputs, loss, wait, built)
     else:
-        made = steps.Inference(run, inputs, device.wait, built)
+        made = steps.Inference(run, inputs, wait, built)
     if backend is not None:
         made.step()  # compiles: what stands ready is the compiled step
-    ready = Work(made, network.count_parameters(module), effective, refusals)
-    if prepare.values is not None:
-        ready.evaluate = _evaluation(prepare, run, inputs, loss, described)
-    return ready
+    return Work(made, network.count_parameters(module), effective, refusals)
 
 
 def _evaluation(prepare, module, inputs, loss, built):
