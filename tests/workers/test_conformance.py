@@ -14,6 +14,7 @@ WORKLOADS = {
     "command": {"network": "sleep", "command": ["sleep", "0.002"]},
     "pytorch": {"network": "small", "graph": graphs.small_network()},
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
+    "tensorflow": {"network": "small", "graph": graphs.small_network()},
 }
 MAIN_PHASE = {"mpi": "communicate"}
 

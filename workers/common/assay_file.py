@@ -1,0 +1,57 @@
+"""A user's own network, `path/file.py:function`: the part that is the same for every framework.
+
+    make, where = assay_file.function_of(prepare)   # refuses a file that has changed, a function or option there is not
+    made = make()                                    # the function, called with the workload's options
+"""
+
+import functools
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+
+import assay_worker
+
+HASH_DIGITS = 32  # of the SHA-256, as the core writes it
+
+
+def function_of(prepare):
+    """The function with the workload's options bound to it, and `path:function` for messages."""
+    path, name = prepare.file["path"], prepare.file["function"]
+    _check_hash(path, prepare.file["hash"])
+    function = getattr(_import(path), name, None)
+    if not callable(function):
+        raise assay_worker.Refused("%s has no function '%s'." % (path, name))
+    options = prepare.workload.get("options") or {}
+    try:
+        inspect.signature(function).bind(**options)
+    except TypeError as error:
+        raise assay_worker.Refused("%s:%s does not take these options: %s." % (path, name, error)) from None
+    return functools.partial(function, **options), "%s:%s" % (path, name)
+
+
+def _check_hash(path, wanted):
+    try:
+        with open(path, "rb") as file:
+            found = hashlib.sha256(file.read()).hexdigest()[:HASH_DIGITS]
+    except OSError as error:
+        raise assay_worker.Refused("%s cannot be read: %s." % (path, error.strerror)) from None
+    if found != wanted:
+        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
+        raise assay_worker.Refused(message % (path, found, wanted))
+
+
+def _import(path):
+    """Neighbours of the file can be imported by it, as when Python runs it."""
+    sys.path.insert(0, os.path.dirname(path))
+    name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules or name in sys.stdlib_module_names:
+        name = "assay_user_" + name  # it must not stand for a module that others import
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None:
+        raise assay_worker.Refused("%s is no Python file: its name must end with .py." % path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

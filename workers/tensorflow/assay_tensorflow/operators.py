@@ -1,0 +1,280 @@
+"""The operators of a graph: each as Keras' own layer or function.
+
+An entry takes a node, the layers built so far and the node's inputs, and returns its output. The batch is in front of
+every tensor. What the graph calls an image, [channels, height, width], has its channels last here: entries that work
+on the graph's last dimension, or on all at once, go through `_as_in_graph`.
+"""
+
+import math
+
+import assay_worker
+import numpy
+import tensorflow as tf
+from keras import layers as kl
+from keras import ops
+
+
+class PositionEmbedding(kl.Layer):
+    """The first rows of a table, the same for each sample, whatever the input holds."""
+
+    def __init__(self, rows, features, length):
+        super().__init__()
+        self.embeddings = self.add_weight(shape=(rows, features), initializer="zeros", name="embeddings")
+        self.length = length
+
+    def call(self, x):
+        return ops.broadcast_to(self.embeddings[: self.length], (x.shape[0], self.length, self.embeddings.shape[1]))
+
+
+class Attention(kl.Layer):
+    """Scaled dot-product attention on [batch, positions, features], split into heads, as in Keras' own layers."""
+
+    def __init__(self, heads, causal, dropout):
+        super().__init__()
+        self.heads, self.causal, self.dropout = heads, causal, kl.Dropout(dropout)
+
+    def call(self, inputs, training=False):
+        batch, positions, features = inputs[0].shape
+        split = (batch, positions, self.heads, features // self.heads)
+        queries, keys, values = (ops.reshape(x, split) for x in inputs)
+        scores = ops.einsum("bqhf,bkhf->bhqk", queries * split[-1] ** -0.5, keys)
+        if self.causal:
+            hidden = numpy.triu(numpy.full((positions, positions), -math.inf, "float32"), 1)
+            scores = scores + ops.cast(hidden, scores.dtype)
+        shares = self.dropout(ops.softmax(scores), training=training)
+        return ops.reshape(ops.einsum("bhqk,bkhf->bqhf", shares, values), (batch, positions, features))
+
+
+class LocalResponseNorm(kl.Layer):
+    """Over channels, which are last. The graph's alpha is for the sum of the window, TensorFlow's for each channel."""
+
+    def __init__(self, size, alpha, beta, k):
+        super().__init__()
+        self.arguments = {"depth_radius": size // 2, "bias": k, "alpha": alpha / size, "beta": beta}
+
+    def call(self, x):
+        return tf.nn.local_response_normalization(x, **self.arguments)
+
+
+def to_graph_order(x):
+    """Channels in front, where `x` is a batch of images."""
+    return ops.transpose(x, (0, 3, 1, 2)) if len(x.shape) == 4 else x
+
+
+def from_graph_order(x):
+    """Channels last, where `x` is a batch of images."""
+    return ops.transpose(x, (0, 2, 3, 1)) if len(x.shape) == 4 else x
+
+
+def _as_in_graph(function):
+    """For what works on the last dimension of the graph's shape."""
+
+    def entry(node, layers, x):
+        return from_graph_order(function(node, layers, to_graph_order(x)))
+
+    return entry
+
+
+class _Window:
+    """Padding of a convolution or pool: before and behind each of height and width, so that windows fit exactly."""
+
+    def __init__(self, node):
+        a, sizes, counts = node["attributes"], node["input_shapes"][0][1:], node["shape"][1:]
+        self.kernel, self.stride, self.before = a["kernel"], a["stride"], a["padding"]
+        axes = list(zip(sizes, counts, self.kernel, self.stride, self.before))
+        self.behind = [max(0, (count - 1) * s + k - size - p) for size, count, k, s, p in axes]
+        if not any((*self.before, *self.behind)):
+            self.keras = "valid"
+        elif all(self._is_same(*axis, behind) for axis, behind in zip(axes, self.behind)):
+            self.keras = "same"
+        else:
+            self.keras = None
+
+    def _is_same(self, size, count, kernel, stride, before, behind):
+        """Whether Keras' own rule for "same", which puts the odd one behind, gives this padding."""
+        total = max((count - 1) * stride + kernel - size, 0)
+        return count == -(-size // stride) and before == total // 2 and before + behind == total
+
+    def arguments(self):
+        return {"strides": tuple(self.stride), "padding": self.keras or "valid", "data_format": "channels_last"}
+
+    def pad(self, x, value):
+        """The input with its padding, unless Keras adds it by itself."""
+        if self.keras is not None:
+            return x
+        sides = [(0, 0), *zip(self.before, self.behind), (0, 0)]
+        return ops.pad(x, sides, constant_values=value)
+
+
+def _convolution(node, layers, x):
+    a, window = node["attributes"], _Window(node)
+    x, arguments = window.pad(x, 0.0), {**window.arguments(), "use_bias": a["bias"]}
+    channels_in, (down, right) = x.shape[-1], a["stride"]
+    if a["groups"] == channels_in > 1 and down == right:  # TensorFlow's kernel has one stride
+        layer = kl.DepthwiseConv2D(tuple(a["kernel"]), depth_multiplier=a["channels"] // channels_in, **arguments)
+    else:
+        layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), groups=a["groups"], **arguments)
+    return _called(node, layers, layer, x)
+
+
+def _linear(node, layers, x):
+    a = node["attributes"]
+    if a.get("shared") is None:
+        return _called(node, layers, kl.Dense(a["features"], use_bias=a["bias"]), x)
+    owner = layers[a["shared"]]
+    layer = SharedLinear(owner, a["features"], a["bias"])
+    return _called(node, layers, layer, x)
+
+
+class SharedLinear(kl.Layer):
+    """A linear layer with the weight of a Dense, or the table of an embedding, which lies the other way round."""
+
+    def __init__(self, owner, features, bias):
+        super().__init__()
+        self.owner = owner
+        self.bias = self.add_weight(shape=(features,), initializer="zeros", name="bias") if bias else None
+
+    def call(self, x):
+        weight = weight_of(self.owner)
+        y = ops.matmul(x, weight if isinstance(self.owner, kl.Dense) else ops.transpose(weight))
+        return y if self.bias is None else y + self.bias
+
+
+def weight_of(layer):
+    """The variable of a layer that linear layers may share."""
+    if isinstance(layer, SharedLinear):
+        return weight_of(layer.owner)
+    return layer.kernel if isinstance(layer, kl.Dense) else layer.embeddings
+
+
+def _batch_norm(node, layers, x):
+    layer = kl.BatchNormalization(axis=-1, epsilon=node["attributes"]["epsilon"], momentum=0.9)
+    return _called(node, layers, layer, x)
+
+
+def _layer_norm(node, layers, x):
+    return _called(node, layers, kl.LayerNormalization(axis=-1, epsilon=node["attributes"]["epsilon"]), x)
+
+
+def _local_response_norm(node, layers, x):
+    a = node["attributes"]
+    if a["size"] % 2 == 0:
+        message = "local_response_norm of %d channels (node %s): TensorFlow's windows have a middle, so odd sizes only."
+        raise assay_worker.Refused(message % (a["size"], node["name"]))
+    return LocalResponseNorm(a["size"], a["alpha"], a["beta"], a["k"])(x)
+
+
+def _max_pool(node, layers, x):
+    window = _Window(node)
+    return ops.max_pool(window.pad(x, -math.inf), tuple(window.kernel), **window.arguments())
+
+
+def _average_pool(node, layers, x):
+    """Windows are averaged with all they cover; where not all of it counts, they are scaled."""
+    window = _Window(node)
+    counted = [_counted(node, axis, window) for axis in (0, 1)]
+    full = [bool((axis == k).all()) for axis, k in zip(counted, window.kernel)]
+    if window.keras == "same":
+        window.keras = None  # it counts no padding
+    pooled = ops.average_pool(window.pad(x, 0.0), tuple(window.kernel), **window.arguments())
+    if all(full):
+        return pooled
+    scale = math.prod(window.kernel) / numpy.outer(*counted)
+    return pooled * ops.cast(scale.astype("float32")[None, :, :, None], pooled.dtype)
+
+
+def _counted(node, axis, window):
+    """Of each window along an axis: how many rows the graph averages over."""
+    size, kernel = node["input_shapes"][0][1 + axis], window.kernel[axis]
+    margin = window.before[axis] if node["attributes"]["count_padding"] else 0
+    begins = numpy.arange(node["shape"][1 + axis]) * window.stride[axis] - window.before[axis]
+    return numpy.minimum(begins + kernel, size + margin) - numpy.maximum(begins, -margin)
+
+
+def _flatten(node, layers, x):
+    return ops.reshape(to_graph_order(x), (x.shape[0], -1))
+
+
+def _concat(node, layers, *inputs):
+    return ops.concatenate(inputs, axis=-1 if len(node["shape"]) == 3 else 1)
+
+
+def _broadcast(function):
+    """A second input with fewer dimensions lines up with the last ones of the graph's; the batch stays in front."""
+
+    def entry(node, layers, a, b):
+        first, second = node["input_shapes"]
+        if len(second) < len(first):
+            b = from_graph_order(ops.reshape(b, (b.shape[0], *[1] * (len(first) - len(second)), *second)))
+        return function(a, b)
+
+    return entry
+
+
+def _embedding(node, layers, x):
+    a = node["attributes"]
+    return _called(node, layers, kl.Embedding(a["rows"], a["features"]), x)
+
+
+def _position_embedding(node, layers, x):
+    a = node["attributes"]
+    return _called(node, layers, PositionEmbedding(a["rows"], a["features"], node["shape"][0]), x)
+
+
+def _attention(node, layers, *inputs):
+    a = node["attributes"]
+    return Attention(a["heads"], bool(a.get("causal")), a.get("dropout") or 0.0)(list(inputs))
+
+
+def _dropout(node, layers, x):
+    return kl.Dropout(node["attributes"]["probability"])(x)
+
+
+def _select(node, layers, x):
+    return x[:, node["attributes"]["index"]]
+
+
+def _slice(node, layers, x):
+    begin = node["attributes"]["begin"]
+    return x[..., begin : begin + node["attributes"]["length"]]
+
+
+def _called(node, layers, layer, x):
+    layers[node["name"]] = layer
+    return layer(x)
+
+
+def _plain(function, **arguments):
+    return lambda node, layers, x: function(x, **arguments)
+
+
+TABLE = {
+    "convolution": _convolution,
+    "linear": _as_in_graph(_linear),
+    "batch_norm": _batch_norm,
+    "layer_norm": _as_in_graph(_layer_norm),
+    "local_response_norm": _local_response_norm,
+    "relu": _plain(ops.relu),
+    "relu6": _plain(ops.relu6),
+    "gelu": _plain(ops.gelu, approximate=False),
+    "gelu_tanh": _plain(ops.gelu, approximate=True),
+    "tanh": _plain(ops.tanh),
+    "sigmoid": _plain(ops.sigmoid),
+    "silu": _plain(ops.silu),
+    "hard_swish": _plain(ops.hard_silu),
+    "hard_sigmoid": _plain(ops.hard_sigmoid),
+    "softmax": _as_in_graph(_plain(ops.softmax, axis=-1)),
+    "max_pool": _max_pool,
+    "average_pool": _average_pool,
+    "global_average_pool": _plain(ops.mean, axis=(1, 2)),
+    "flatten": _flatten,
+    "dropout": _dropout,
+    "concat": _concat,
+    "add": _broadcast(ops.add),
+    "multiply": _broadcast(ops.multiply),
+    "embedding": _embedding,
+    "position_embedding": _position_embedding,
+    "attention": _attention,
+    "select": _select,
+    "slice": _as_in_graph(_slice),
+}

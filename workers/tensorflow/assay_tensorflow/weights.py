@@ -1,0 +1,43 @@
+"""A graph's values in the variables of Keras' layers, which lie in another order."""
+
+import numpy
+from keras import layers as kl
+
+
+def variables_of(nodes, layers):
+    """For each name of a value (`node/weight`): its variable, and what turns the graph's array into the variable's."""
+    found = {}
+    for node in nodes:
+        layer = layers.get(node["name"])
+        for parameter in node["parameters"]:
+            found["%s/%s" % (node["name"], parameter["name"])] = _variable(layer, parameter["name"])
+        if isinstance(layer, kl.BatchNormalization):
+            found[node["name"] + "/mean"] = layer.moving_mean, _same
+            found[node["name"] + "/variance"] = layer.moving_variance, _same
+    return found
+
+
+def load(variables, values):
+    for name, (variable, order) in variables.items():
+        variable.assign(numpy.ascontiguousarray(order(values[name])))
+
+
+def count(model):
+    """Trainable numbers; what is shared counts once."""
+    return sum(int(numpy.prod(v.shape)) for v in model.trainable_variables)
+
+
+def _variable(layer, name):
+    if name == "bias":
+        return (layer.beta if hasattr(layer, "beta") else layer.bias), _same
+    if isinstance(layer, kl.DepthwiseConv2D):
+        return layer.kernel, lambda w: w.transpose(2, 3, 0, 1).reshape(layer.kernel.shape)
+    if isinstance(layer, kl.Conv2D):
+        return layer.kernel, lambda w: w.transpose(2, 3, 1, 0)
+    if isinstance(layer, kl.Dense):
+        return layer.kernel, numpy.transpose
+    return (layer.gamma if hasattr(layer, "gamma") else layer.embeddings), _same
+
+
+def _same(array):
+    return array

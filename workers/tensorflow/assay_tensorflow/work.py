@@ -1,0 +1,101 @@
+"""What is measured, put together: a primitive, a network of Assay's, or a user's own."""
+
+import assay_graph
+import assay_worker
+import keras
+import tensorflow as tf
+
+from . import network, operators, steps, user_file, weights
+
+PRECISIONS = {"fp32": "float32"}
+
+
+class Work:
+    """Steps to time, the parameters they have, settings that took effect, and the network where it is Assay's."""
+
+    def __init__(self, steps, parameters, effective=None, network=None):
+        self.steps, self.parameters = steps, parameters
+        self.effective, self.network = effective or {}, network
+
+
+def build(prepare, exchange=None):
+    """`exchange(gradients)`: gives their mean over the ranks, or None where there is one."""
+    precision = prepare.workload["precision"]
+    if precision not in PRECISIONS:
+        message = "precision '%s' is unknown here. There is %s."
+        raise assay_worker.Refused(message % (precision, " and ".join(PRECISIONS)))
+    keras.config.set_floatx(PRECISIONS[precision])
+    keras.utils.set_random_seed(assay_graph.data_seed(prepare) % 2**32)  # what dropout drops
+    if prepare.file is not None:
+        return _user_network(prepare, exchange)
+    if prepare.graph is not None:
+        return _graph_network(prepare, exchange)
+    return _gemm(prepare)
+
+
+def evaluate(prepare, work, evaluate):
+    """What the protocol asks for, on the values as they were given, whatever was measured before."""
+    values = assay_graph.values_of(prepare)
+    weights.load(work.network.variables, values)
+    if not prepare.trains:
+        output = tf.cast(operators.to_graph_order(work.steps.output()), "float32")
+        assay_graph.write_values(evaluate.output, {"output": output.numpy()})
+        return None
+    losses, first = work.steps.evaluate(evaluate.updates, evaluate.learning_rate, evaluate.momentum)
+    names = {id(variable): name for name, (variable, _) in work.network.variables.items()}
+    trained = [names[id(variable)] for variable in work.network.model.trainable_variables]
+    return losses, {name: float(tf.norm(tf.cast(g, "float32"))) for name, g in zip(trained, first)}
+
+
+def _graph_network(prepare, exchange):
+    values = assay_graph.values_of(prepare)
+    built = network.build(prepare, values)
+    loss, target = network.make_loss(prepare, values) if prepare.trains else (None, None)
+    work = _with_steps(prepare, built.model, built.inputs, loss, target, exchange)
+    work.network = built
+    return work
+
+
+def _user_network(prepare, exchange):
+    built = user_file.load(prepare)
+    loss = built.loss or user_file.mean_square
+    return _with_steps(prepare, built.model, built.inputs, lambda output, _: loss(output), None, exchange)
+
+
+def _with_steps(prepare, model, inputs, loss, target, exchange):
+    effective, compiler = {}, prepare.settings.get("compile")
+    if any(len(x.shape) == 4 for x in tf.nest.flatten(inputs)):
+        effective["layout"] = "nhwc"
+    elif prepare.settings.get("layout") is not None:
+        raise assay_worker.Refused("layout '%s': no input is an image. Leave it unset." % prepare.settings["layout"])
+    if compiler is not None:
+        effective["compile"] = compiler
+    compiled = compiler == "xla"
+    if prepare.trains:
+        made = steps.Training(model, inputs, loss, target, compiled, exchange)
+    else:
+        made = steps.Inference(lambda given: model(given, training=False), (inputs,), compiled)
+    made.step()  # traces, optimises and compiles: what stands ready is a function
+    return Work(made, weights.count(model), effective)
+
+
+def _gemm(prepare):
+    """c = a b, with a of m x k and b of k x n: 2 m n k operations."""
+    workload = prepare.workload
+    if workload["network"] != "gemm":
+        message = "network '%s' came without a graph. Without one there is gemm."
+        raise assay_worker.Refused(message % workload["network"])
+    if prepare.trains:
+        raise assay_worker.Refused("mode train: gemm has nothing to train. Use mode infer.")
+    if workload["batch"] != 1:
+        raise assay_worker.Refused("batch %d: gemm has no samples. Use batch 1." % workload["batch"])
+    sizes = prepare.options({"m": 1024, "n": 1024, "k": 1024})
+    for name, value in sizes.items():
+        if type(value) is not int or not 1 <= value < 2**40:
+            raise assay_worker.Refused("option %s=%r: must be an integer from 1 on." % (name, value))
+    random = tf.random.Generator.from_seed(assay_graph.data_seed(prepare))
+    a = tf.cast(random.normal((sizes["m"], sizes["k"])), keras.config.floatx())
+    b = tf.cast(random.normal((sizes["k"], sizes["n"])), keras.config.floatx())
+    made = steps.Inference(tf.matmul, (a, b), compiled=False)
+    made.step()
+    return Work(made, 0)
