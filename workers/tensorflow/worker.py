@@ -15,14 +15,19 @@ class TensorFlow(assay_worker.Framework):
         import tensorflow as tf
 
         settings.after_import(tf, prepare)
-        from assay_tensorflow import work
+        from assay_tensorflow import ranks, work
 
         self._asked = prepare
-        self._work = _guarded(work.build, prepare)
+        self._ranks = ranks.Ranks(prepare) if prepare.ranks > 1 else None
+        self._work = _guarded(work.build, prepare, self._ranks)
         return assay_worker.Prepared(
             versions=settings.versions(tf),
             parameters=self._work.parameters,
-            effective={**settings.read_back(tf), **self._work.effective},
+            effective={
+                **settings.read_back(tf),
+                **self._work.effective,
+                **(self._ranks.effective if self._ranks else {}),
+            },
             phases=self._work.steps.phases,
             refusals={"layers": "a step is one function of TensorFlow's, which runs nodes side by side."},
         )
@@ -33,6 +38,9 @@ class TensorFlow(assay_worker.Framework):
     def step_with_phases(self):
         return _guarded(self._work.steps.step_with_phases)
 
+    def barrier(self):
+        self._ranks.barrier()
+
     def evaluate(self, evaluate):
         from assay_tensorflow import work
 
@@ -42,7 +50,9 @@ class TensorFlow(assay_worker.Framework):
 def _refuse_early(prepare):
     """What needs no TensorFlow to be refused."""
     is_network = prepare.graph is not None or prepare.file is not None
-    prepare.refuse_settings_beyond(settings.NETWORK if is_network else settings.THREADS)
+    exchanges = is_network and prepare.trains and prepare.ranks > 1
+    known = settings.RANKS if exchanges else settings.NETWORK if is_network else settings.THREADS
+    prepare.refuse_settings_beyond(known)
     device = prepare.placement.get("device") or "cpu"
     if device != "cpu":
         raise assay_worker.Refused("device '%s': this build of TensorFlow has only cpu." % device)

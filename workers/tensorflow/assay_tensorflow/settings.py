@@ -6,6 +6,7 @@ import assay_worker
 
 THREADS = {"inter_op", "intra_op", "library_threads"}
 NETWORK = THREADS | {"compile", "layout"}
+RANKS = NETWORK | {"bucket_bytes"}
 COMPILERS = ("xla",)
 LAYOUTS = ("nhwc",)
 _FP32_LOWERED_BY = ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE", "TF_SET_ONEDNN_FPMATH_MODE")

@@ -38,14 +38,16 @@ class Inference:
 
 
 class Training:
-    """Forward with the loss, backward, exchange where there are several ranks, and an update by SGD."""
+    """Forward with the loss, backward, exchange where there are several ranks, and an update by SGD.
+
+    `exchange(gradients)` gives their mean over the ranks; None where there is one."""
 
     def __init__(self, model, inputs, loss, target, compiled, exchange=None):
         self._model, self._variables = model, model.trainable_variables
         self._loss, self._compiled, self._exchange = loss, compiled, exchange
         self._arguments = inputs, target
         self.phases = ("forward", "backward", *(("communicate",) if exchange else ()), "update")
-        self._make_functions(LEARNING_RATE, MOMENTUM)
+        self._trace(LEARNING_RATE, MOMENTUM)
 
     def step(self):
         self._step(*self._arguments)
@@ -68,38 +70,49 @@ class Training:
 
     def evaluate(self, updates, learning_rate, momentum):
         """Losses before each of `updates` updates and after the last, and the variables' first gradients."""
-        self._make_functions(learning_rate, momentum)
-        first = self._gradients(*self._arguments)
+        self._trace(learning_rate, momentum)
+        first = self._gradients(*self._arguments)[1]
         losses = [float(self._step(*self._arguments)) for _ in range(updates)]
         losses.append(float(self._forward(*self._arguments)))
         return losses, [tf.convert_to_tensor(gradient) for gradient in first]
 
-    def _make_functions(self, learning_rate, momentum):
+    def _trace(self, learning_rate, momentum):
+        """Makes the functions; TensorFlow traces each when it is first called."""
         optimizer = keras.optimizers.SGD(learning_rate, momentum=momentum)
         optimizer.build(self._variables)
-        exchange = self._exchange or (lambda gradients: gradients)
+
+        def function(body):
+            return tf.function(body, jit_compile=self._compiled)
 
         def forward(inputs, target):
             return self._loss(self._model(inputs, training=True), target)
 
+        def own_gradients(inputs, target):
+            with tf.GradientTape() as tape:
+                loss = forward(inputs, target)
+            return loss, tape.gradient(loss, self._tensors())
+
         def update(gradients):
             optimizer.apply(gradients, self._variables)
 
-        def gradients_of(inputs, target):
-            with tf.GradientTape() as tape:
-                loss = forward(inputs, target)
-            return loss, exchange(tape.gradient(loss, self._tensors()))
+        self._forward, self._update = function(forward), function(update)
+        if self._exchange is None:
+            self._gradients = function(own_gradients)
+        else:  # which XLA does not compile, only what is before and behind it
+            compiled = function(own_gradients)
+
+            def mean_gradients(inputs, target):
+                loss, gradients = compiled(inputs, target)
+                return loss, self._exchange(gradients)
+
+            self._gradients, self._communicate = tf.function(mean_gradients), tf.function(self._exchange)
 
         def step(inputs, target):
-            loss, gradients = gradients_of(inputs, target)
-            update(gradients)
+            loss, gradients = self._gradients(inputs, target)
+            self._update(gradients)
             return loss
 
-        self._step = tf.function(step, jit_compile=self._compiled)
-        self._forward = tf.function(forward, jit_compile=self._compiled)
-        self._update = tf.function(update, jit_compile=self._compiled)
-        self._gradients = tf.function(lambda *given: gradients_of(*given)[1], jit_compile=self._compiled)
-        self._communicate = tf.function(exchange)
+        self._step = function(step) if self._exchange is None else tf.function(step)
 
     def _tensors(self):
         return [variable.value for variable in self._variables]

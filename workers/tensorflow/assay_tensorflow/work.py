@@ -18,14 +18,15 @@ class Work:
         self.effective, self.network = effective or {}, network
 
 
-def build(prepare, exchange=None):
-    """`exchange(gradients)`: gives their mean over the ranks, or None where there is one."""
+def build(prepare, ranks):
+    """`ranks`: the others to exchange gradients with, or None."""
     precision = prepare.workload["precision"]
     if precision not in PRECISIONS:
         message = "precision '%s' is unknown here. There is %s."
         raise assay_worker.Refused(message % (precision, " and ".join(PRECISIONS)))
     keras.config.set_floatx(PRECISIONS[precision])
     keras.utils.set_random_seed(assay_graph.data_seed(prepare) % 2**32)  # what dropout drops
+    exchange = None if ranks is None else ranks.mean
     if prepare.file is not None:
         return _user_network(prepare, exchange)
     if prepare.graph is not None:
@@ -75,7 +76,8 @@ def _with_steps(prepare, model, inputs, loss, target, exchange):
         made = steps.Training(model, inputs, loss, target, compiled, exchange)
     else:
         made = steps.Inference(lambda given: model(given, training=False), (inputs,), compiled)
-    made.step()  # traces, optimises and compiles: what stands ready is a function
+    for way in (made.step, made.step_with_phases):
+        way()  # traces, optimises and compiles: what stands ready are functions
     return Work(made, weights.count(model), effective)
 
 
