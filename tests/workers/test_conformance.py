@@ -12,6 +12,7 @@ WORKLOADS = {
     "fake": {},
     "toy_python": {},
     "command": {"network": "sleep", "command": ["sleep", "0.002"]},
+    "mxnet": {"network": "small", "graph": graphs.small_network()},
     "pytorch": {"network": "small", "graph": graphs.small_network()},
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
     "tensorflow": {"network": "small", "graph": graphs.small_network()},

@@ -1,0 +1,96 @@
+"""Steps of a network, plain and by phases. MXNet computes in the background: a step or phase ends with waitall()."""
+
+import itertools
+import time
+
+import assay_graph
+import mxnet
+from mxnet import autograd, gluon
+
+# Small, so that thousands of steps on one batch are alike: workers/pytorch says more.
+LEARNING_RATE = 1e-5
+MOMENTUM = 0.9
+_clock = time.monotonic_ns
+_wait = mxnet.nd.waitall
+
+
+class Inference:
+    """One forward pass on a fixed batch."""
+
+    phases = ("forward",)
+
+    def __init__(self, network):
+        self._block, self._inputs = network.block, network.inputs
+
+    def step(self):
+        self._block(*self._inputs)
+        _wait()
+
+    def step_with_phases(self):
+        begin_ns = _clock()
+        self.step()
+        return (_clock() - begin_ns,)
+
+    def evaluate(self, evaluate):
+        assay_graph.write_values(evaluate.output, {"output": self._block(*self._inputs).asnumpy()})
+
+
+class Training:
+    """Forward with the loss of each sample, backward, and an update by SGD, on a fixed batch. With several ranks the
+    parameter servers add up the gradients in between."""
+
+    def __init__(self, network, batch, ranks, store):
+        self._network, self._block, self._inputs = network, network.block, network.inputs
+        self._samples = batch * ranks  # by which the update divides what was added up
+        self._exchanges = store is not None
+        self.phases = ("forward", "backward", *["communicate"] * self._exchanges, "update")
+        named = {"learning_rate": LEARNING_RATE, "momentum": MOMENTUM, "wd": 0.0}
+        self._trainer = gluon.Trainer(network.parameters, "sgd", named, kvstore=store, update_on_kvstore=False)
+
+    def step(self):
+        with autograd.record():
+            losses = self._block(*self._inputs)
+        losses.backward()
+        self._trainer.step(self._samples)
+        _wait()
+
+    def step_with_phases(self):
+        """The same with waits in between: nothing of one phase is hidden behind another."""
+        marks = [_clock()]
+        with autograd.record():
+            losses = self._block(*self._inputs)
+        _mark(marks)
+        losses.backward()
+        _mark(marks)
+        self._trainer.allreduce_grads()
+        if self._exchanges:
+            _mark(marks)
+        self._trainer.update(self._samples)
+        _mark(marks)
+        return tuple(after - before for before, after in itertools.pairwise(marks))
+
+    def evaluate(self, evaluate):
+        """With several ranks a loss is that of this rank's batch, a gradient the mean over ranks."""
+        self._trainer.set_learning_rate(evaluate.learning_rate)
+        self._trainer.optimizer.momentum = evaluate.momentum
+        losses, norms = [], {}
+        for update in range(evaluate.updates + 1):
+            with autograd.record():
+                loss = self._block(*self._inputs)
+            losses.append(float(loss.mean().asscalar()))
+            if update < evaluate.updates or not norms:
+                loss.backward()
+                self._trainer.allreduce_grads()
+                norms = norms or self._gradient_norms()
+            if update < evaluate.updates:
+                self._trainer.update(self._samples)
+        return losses, norms
+
+    def _gradient_norms(self):
+        found = {name: p.grad().norm().asscalar() for name, p in self._network.parameters.items()}
+        return {name: float(norm) / self._samples for name, norm in found.items()}
+
+
+def _mark(marks):
+    _wait()
+    marks.append(_clock())
