@@ -13,6 +13,7 @@ WORKLOADS = {
     "toy_python": {},
     "command": {"network": "sleep", "command": ["sleep", "0.002"]},
     "mxnet": {"network": "small", "graph": graphs.small_network()},
+    "onnxruntime": {"network": "small", "graph": graphs.small_network()},
     "pytorch": {"network": "small", "graph": graphs.small_network()},
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
     "tensorflow": {"network": "small", "graph": graphs.small_network()},
@@ -111,9 +112,11 @@ def test_exit_before_prepare(start, name):
 
 
 def test_an_unknown_option_is_refused_by_name(start, name):
-    """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive."""
+    """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive, or for
+    a name that it does not know."""
     worker = start(name)
-    workload = {"network": info(name)["networks"][0], "batch": 1} if "graph" in WORKLOADS[name] else WORKLOADS[name]
+    own = [*info(name)["networks"], "none"][0]
+    workload = {"network": own, "batch": 1} if "graph" in WORKLOADS[name] else WORKLOADS[name]
     answer = worker.prepare(**workload, options={"banana": 1})
     assert (answer["type"], answer["kind"]) == ("error", "refused") and "banana" in answer["message"]
     assert worker.read_line() is None

@@ -1,0 +1,192 @@
+"""The operators of a graph as nodes of ONNX, opset 20.
+
+An entry takes the model under construction and a node, and adds what computes it; its output carries the node's name.
+Tensors have the batch in front: dimension 0 of a graph's shape is axis 1 here.
+"""
+
+import math
+
+import numpy
+
+
+def _convolution(model, node):
+    a = node["attributes"]
+    parameters = [model.parameter(node, p["name"]) for p in node["parameters"]]
+    window = _window(a)
+    model.add("Conv", node, [node["inputs"][0], *parameters], group=a["groups"], **window)
+
+
+def _linear(model, node):
+    """Gemm on [batch, features]; on sequences a MatMul, for which the weight is stored as [in, out]."""
+    a, source = node["attributes"], node["inputs"][0]
+    sequence = len(node["shape"]) > 1
+    owner, transposed = a.get("shared"), sequence
+    if owner:
+        weight, transposed = model.shared(owner)
+    else:
+        weight = model.parameter(node, "weight", transposed)
+    bias = [model.parameter(node, "bias")] if a["bias"] else []
+    if not sequence:
+        model.add("Gemm", node, [source, weight, *bias], transB=int(not transposed))
+        return
+    if not transposed:
+        weight = model.add("Transpose", node, [weight], part="transposed", perm=[1, 0])
+    product = model.add("MatMul", node, [source, weight], part="product" if bias else None)
+    if bias:
+        model.add("Add", node, [product, *bias])
+
+
+def _batch_norm(model, node):
+    names = [model.parameter(node, part) for part in ("weight", "bias")]
+    names += [model.statistic(node, part) for part in ("mean", "variance")]
+    model.add("BatchNormalization", node, [node["inputs"][0], *names], epsilon=node["attributes"]["epsilon"])
+
+
+def _layer_norm(model, node):
+    names = [model.parameter(node, part) for part in ("weight", "bias")]
+    model.add("LayerNormalization", node, [node["inputs"][0], *names], epsilon=node["attributes"]["epsilon"], axis=-1)
+
+
+def _local_response_norm(model, node):
+    a = node["attributes"]
+    model.add("LRN", node, node["inputs"], size=a["size"], alpha=a["alpha"], beta=a["beta"], bias=a["k"])
+
+
+def _relu6(model, node):
+    limits = [model.constant(node, part, numpy.float32(value)) for part, value in (("least", 0), ("most", 6))]
+    model.add("Clip", node, [*node["inputs"], *limits])
+
+
+def _silu(model, node):
+    gate = model.add("Sigmoid", node, node["inputs"], part="gate")
+    model.add("Mul", node, [node["inputs"][0], gate])
+
+
+def _max_pool(model, node):
+    a = node["attributes"]
+    model.add("MaxPool", node, node["inputs"], ceil_mode=int(bool(a.get("ceil"))), **_window(a))
+
+
+def _average_pool(model, node):
+    a = node["attributes"]
+    more = {"ceil_mode": int(bool(a.get("ceil"))), "count_include_pad": int(bool(a.get("count_padding")))}
+    model.add("AveragePool", node, node["inputs"], **more, **_window(a))
+
+
+def _global_average_pool(model, node):
+    pooled = model.add("GlobalAveragePool", node, node["inputs"], part="pooled")
+    model.add("Flatten", node, [pooled], axis=1)
+
+
+def _dropout(model, node):
+    ratio = model.constant(node, "ratio", numpy.float32(node["attributes"]["probability"]))
+    model.add("Dropout", node, [*node["inputs"], ratio])
+
+
+def _embedding(model, node):
+    model.add("Gather", node, [model.parameter(node, "weight"), *node["inputs"]], axis=0)
+
+
+def _position_embedding(model, node):
+    """The first rows of a table, with a batch of 1. Who cannot broadcast that gets a copy for each sample."""
+    length = node["shape"][0]
+    rows = [model.constant(node, part, numpy.array([n])) for part, n in (("begin", 0), ("end", length), ("axis", 0))]
+    first = model.add("Slice", node, [model.parameter(node, "weight"), *rows], part="rows")
+    if model.only_meets_batches(node):
+        model.add("Unsqueeze", node, [first, rows[2]])
+        return
+    batch = model.add("Shape", node, node["inputs"], part="batch", start=0, end=1)
+    shape = model.constant(node, "shape", numpy.array(node["shape"]))
+    whole = model.add("Concat", node, [batch, shape], part="whole", axis=0)
+    model.add("Expand", node, [first, whole])
+
+
+def _attention(model, node):
+    """Scaled dot-product attention on [batch, positions, features], split into heads."""
+    a, (length, features) = node["attributes"], node["shape"]
+    size = features // a["heads"]
+    apart = model.constant(node, "apart", numpy.array([0, 0, a["heads"], size]))  # 0 keeps the dimension
+    orders = {"queries": [0, 2, 1, 3], "keys": [0, 2, 3, 1], "values": [0, 2, 1, 3]}
+    heads = {}
+    for (part, order), source in zip(orders.items(), node["inputs"]):
+        split = model.add("Reshape", node, [source, apart], part=part + ".split")
+        heads[part] = model.add("Transpose", node, [split], part=part, perm=order)
+    scale = model.constant(node, "scale", numpy.float32(1 / math.sqrt(size)))
+    queries = model.add("Mul", node, [heads["queries"], scale], part="scaled")
+    scores = model.add("MatMul", node, [queries, heads["keys"]], part="scores")
+    if a.get("causal"):
+        later = numpy.triu(numpy.full((length, length), -numpy.inf, numpy.float32), 1)
+        scores = model.add("Add", node, [scores, model.constant(node, "later", later)], part="masked")
+    shares = model.add("Softmax", node, [scores], part="shares", axis=-1)
+    mixed = model.add("MatMul", node, [shares, heads["values"]], part="mixed")
+    mixed = model.add("Transpose", node, [mixed], part="positions", perm=[0, 2, 1, 3])
+    model.add("Reshape", node, [mixed, model.constant(node, "together", numpy.array([0, 0, features]))])
+
+
+def _select(model, node):
+    index = model.constant(node, "index", numpy.array(node["attributes"]["index"]))
+    model.add("Gather", node, [*node["inputs"], index], axis=1)
+
+
+def _slice(model, node):
+    begin = node["attributes"]["begin"]
+    ends = (("begin", begin), ("end", begin + node["attributes"]["length"]), ("axis", -1))
+    model.add("Slice", node, [*node["inputs"], *(model.constant(node, p, numpy.array([n])) for p, n in ends)])
+
+
+def _broadcast(op):
+    """A second input with fewer dimensions lines up with the last ones; the batch stays in front."""
+
+    def entry(model, node):
+        first, second = node["inputs"]
+        missing = len(node["input_shapes"][0]) - len(node["input_shapes"][1])
+        if missing:
+            axes = model.constant(node, "axes", numpy.arange(1, 1 + missing))
+            second = model.add("Unsqueeze", node, [second, axes], part="aligned")
+        model.add(op, node, [first, second])
+
+    return entry
+
+
+def _plain(op, **attributes):
+    return lambda model, node: model.add(op, node, node["inputs"], **attributes)
+
+
+def _window(attributes):
+    return {
+        "kernel_shape": attributes["kernel"],
+        "strides": attributes["stride"],
+        "pads": [*attributes["padding"], *attributes["padding"]],
+    }
+
+
+TABLE = {
+    "convolution": _convolution,
+    "linear": _linear,
+    "batch_norm": _batch_norm,
+    "layer_norm": _layer_norm,
+    "local_response_norm": _local_response_norm,
+    "relu": _plain("Relu"),
+    "relu6": _relu6,
+    "gelu": _plain("Gelu"),
+    "gelu_tanh": _plain("Gelu", approximate="tanh"),
+    "tanh": _plain("Tanh"),
+    "sigmoid": _plain("Sigmoid"),
+    "silu": _silu,
+    "hard_swish": _plain("HardSwish"),
+    "hard_sigmoid": _plain("HardSigmoid", alpha=1 / 6, beta=0.5),
+    "softmax": _plain("Softmax", axis=-1),
+    "max_pool": _max_pool,
+    "average_pool": _average_pool,
+    "global_average_pool": _global_average_pool,
+    "flatten": _plain("Flatten", axis=1),
+    "dropout": _dropout,
+    "concat": _plain("Concat", axis=1),
+    "add": _broadcast("Add"),
+    "multiply": _broadcast("Mul"),
+    "embedding": _embedding,
+    "position_embedding": _position_embedding,
+    "attention": _attention,
+    "select": _select,
+    "slice": _slice,
+}

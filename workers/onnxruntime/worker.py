@@ -1,0 +1,97 @@
+"""Assay's worker for ONNX Runtime. README.md says what it measures, workers/PROTOCOL.md how it is spoken to."""
+
+import os
+import platform
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_graph
+import assay_worker
+
+SETTINGS = {"intra_op", "inter_op", "spin", "library_threads"}
+
+
+class OnnxRuntime(assay_worker.Framework):
+    def prepare(self, prepare):
+        _refuse_early(prepare)
+        import numpy
+        import onnx
+        import onnxruntime
+
+        self._graph = prepare.graph
+        if prepare.file is not None:
+            parameters = _guarded(self._prepare_file, prepare)
+        else:
+            parameters = _guarded(self._prepare_graph, prepare)
+        releases = {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__, "numpy": numpy.__version__}
+        return assay_worker.Prepared(
+            versions={**releases, "python": platform.python_version()},
+            parameters=parameters,
+            effective=self._session.effective(),
+            phases=("forward",),
+        )
+
+    def step(self):
+        _guarded(self._session.step)
+
+    def step_with_phases(self):
+        return _guarded(self._session.step_with_phases)
+
+    def evaluate(self, evaluate):
+        self.step()
+        assay_graph.write_values(evaluate.output, {"output": self._session.outputs()[0]})
+
+    def _prepare_graph(self, prepare):
+        from assay_onnxruntime import model_file, session, writer
+
+        with model_file.of(prepare) as path:
+            self._session = session.Session(path, prepare.settings, {writer.BATCH: prepare.workload["batch"]})
+        values = assay_graph.values_of(prepare)
+        self._session.bind({i["name"]: values["input/" + i["name"]] for i in prepare.graph["inputs"]})
+        return prepare.graph["parameters"]
+
+    def _prepare_file(self, prepare):
+        from assay_onnxruntime import session, user_file
+
+        loaded = user_file.load(prepare)
+        self._session = session.Session(prepare.file["path"], prepare.settings, loaded.fixed)
+        self._session.bind(loaded.inputs)
+        return loaded.parameters
+
+
+def _refuse_early(prepare):
+    """What needs no framework to be refused."""
+    prepare.refuse_settings_beyond(SETTINGS)
+    workload = prepare.workload
+    if prepare.graph is None and prepare.file is None:
+        prepare.options({})
+        message = "network '%s' came without a graph. This worker has networks of Assay's and .onnx files."
+        raise assay_worker.Refused(message % workload["network"])
+    if prepare.trains:
+        raise assay_worker.Refused("mode train: ONNX Runtime only infers here. Use mode infer.")
+    if workload["precision"] != "fp32":
+        raise assay_worker.Refused("precision '%s' is unknown here. There is fp32." % workload["precision"])
+    device = prepare.placement.get("device") or "cpu"
+    if device != "cpu":
+        raise assay_worker.Refused("device '%s' is unknown here. There is cpu." % device)
+    if prepare.ranks > 1:
+        raise assay_worker.Refused("%d ranks: there is nothing to exchange. Use instances." % prepare.ranks)
+    data = workload.get("data") or "memory"
+    if data != "memory":
+        raise assay_worker.Refused("data '%s': this worker has only memory." % data)
+
+
+def _guarded(function, *arguments):
+    """ONNX Runtime has no error of its own for want of memory."""
+    try:
+        return function(*arguments)
+    except RuntimeError as error:
+        from assay_onnxruntime.session import is_out_of_memory
+
+        if is_out_of_memory(error):
+            raise assay_worker.OutOfMemory(str(error)) from error
+        raise
+
+
+if __name__ == "__main__":
+    sys.exit(assay_worker.serve(OnnxRuntime))
