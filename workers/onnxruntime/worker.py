@@ -9,11 +9,14 @@ import assay_graph
 import assay_worker
 
 SETTINGS = {"intra_op", "inter_op", "spin", "library_threads"}
+TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")  # now, and in the first releases that had it
 
 
 class OnnxRuntime(assay_worker.Framework):
     def prepare(self, prepare):
         _refuse_early(prepare)
+        for name in TELEMETRY:
+            os.environ[name] = "1"  # else it has a thread and files of its own, and asks the network
         import numpy
         import onnx
         import onnxruntime

@@ -1,0 +1,194 @@
+"""What a graph computes, in numpy and double precision, written from assay/network/graph.hpp: no framework has a part.
+
+Run by an interpreter that has numpy, as that of a worker's environment:
+
+    python numpy_oracle.py draw GRAPH.json BATCH VALUES      # values from seed 1
+    python numpy_oracle.py compare GRAPH.json VALUES OUTPUT  # prints the shapes and the relative L2 norm as JSON
+"""
+
+import json
+import math
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "workers" / "common"))
+
+import assay_graph  # noqa: E402
+import assay_worker  # noqa: E402
+import numpy  # noqa: E402
+from numpy.lib.stride_tricks import sliding_window_view  # noqa: E402
+
+ERF = numpy.vectorize(math.erf, otypes=[float])
+
+
+def infer(graph, values):
+    """Output of the network with the batch in front."""
+    found = {i["name"]: numpy.asarray(values["input/" + i["name"]]) for i in graph["inputs"]}
+    for name, value in found.items():
+        if value.dtype == numpy.float32:
+            found[name] = value.astype(float)
+    for node in graph["nodes"]:
+        parameters = {}
+        for part in ("weight", "bias", "mean", "variance"):
+            if node["name"] + "/" + part in values:
+                parameters[part] = numpy.asarray(values[node["name"] + "/" + part], float)
+        if node["attributes"].get("shared"):
+            parameters["weight"] = numpy.asarray(values[node["attributes"]["shared"] + "/weight"], float)
+        inputs = [found[name] for name in node["inputs"]]
+        found[node["name"]] = OPERATORS[node["op"]](inputs, node, **parameters)
+        got, wanted = found[node["name"]].shape[1:], tuple(node["shape"])
+        assert got == wanted, "%s: %s instead of %s" % (node["name"], got, wanted)
+    return found[graph["output"]]
+
+
+def windows(x, node, fill):
+    """[batch, channels, rows, columns, height, width] of what each window sees; `fill` stands in the padding, and
+    NaN beyond it, where a last window is not full."""
+    a, rows, columns = node["attributes"], *node["shape"][1:]
+    (kh, kw), (sh, sw), (ph, pw) = a["kernel"], a["stride"], a["padding"]
+    x = numpy.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), constant_values=fill)
+    beyond = [
+        max(0, (n - 1) * s + k - size) for n, s, k, size in ((rows, sh, kh, x.shape[2]), (columns, sw, kw, x.shape[3]))
+    ]
+    x = numpy.pad(x, ((0, 0), (0, 0), (0, beyond[0]), (0, beyond[1])), constant_values=numpy.nan)
+    return sliding_window_view(x, (kh, kw), (2, 3))[:, :, ::sh, ::sw][:, :, :rows, :columns]
+
+
+def convolution(inputs, node, weight, bias=0.0):
+    groups, seen = node["attributes"]["groups"], windows(inputs[0], node, 0)
+    parts = zip(numpy.split(seen, groups, 1), numpy.split(weight, groups, 0))
+    made = [numpy.tensordot(part, kernel, ((1, 4, 5), (1, 2, 3))) for part, kernel in parts]
+    return (numpy.concatenate(made, -1) + bias).transpose(0, 3, 1, 2)
+
+
+def linear(inputs, node, weight, bias=0.0):
+    return inputs[0] @ weight.T + bias
+
+
+def batch_norm(inputs, node, weight, bias, mean, variance):
+    weight, bias, mean, variance = (v[:, None, None] for v in (weight, bias, mean, variance))
+    return (inputs[0] - mean) / numpy.sqrt(variance + node["attributes"]["epsilon"]) * weight + bias
+
+
+def layer_norm(inputs, node, weight, bias):
+    centred = inputs[0] - inputs[0].mean(-1, keepdims=True)
+    variance = (centred**2).mean(-1, keepdims=True)
+    return centred / numpy.sqrt(variance + node["attributes"]["epsilon"]) * weight + bias
+
+
+def local_response_norm(inputs, node):
+    """Krizhevsky's, with alpha for the mean of squares over the window; channels that are not there count as zero."""
+    a, x = node["attributes"], inputs[0]
+    before = a["size"] // 2
+    squares = numpy.pad(x**2, ((0, 0), (before, a["size"] - 1 - before), (0, 0), (0, 0)))
+    total = sliding_window_view(squares, a["size"], 1).sum(-1)
+    return x / (a["k"] + a["alpha"] / a["size"] * total) ** a["beta"]
+
+
+def softmax(x):
+    exponentials = numpy.exp(x - x.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def max_pool(inputs, node):
+    return numpy.nanmax(windows(inputs[0], node, -numpy.inf), (-2, -1))
+
+
+def average_pool(inputs, node):
+    """The divisor: cells of the input under the window, with those of the padding where it is counted."""
+    inside = numpy.ones_like(inputs[0])
+    counted = windows(inside, node, 1 if node["attributes"]["count_padding"] else 0)
+    return numpy.nansum(windows(inputs[0], node, 0), (-2, -1)) / numpy.nansum(counted, (-2, -1))
+
+
+def aligned(function):
+    def entry(inputs, node):
+        a, b = inputs
+        return function(a, b.reshape(b.shape[0], *[1] * (a.ndim - b.ndim), *b.shape[1:]))
+
+    return entry
+
+
+def attention(inputs, node):
+    batch, length, features = inputs[0].shape
+    heads = node["attributes"]["heads"]
+    q, k, v = (x.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3) for x in inputs)
+    scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(features // heads)
+    if node["attributes"].get("causal"):
+        scores[..., numpy.triu(numpy.ones((length, length), bool), 1)] = -numpy.inf
+    return (softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, features)
+
+
+def slice_of(inputs, node):
+    begin = node["attributes"]["begin"]
+    return inputs[0][..., begin : begin + node["attributes"]["length"]]
+
+
+def position_embedding(inputs, node, weight):
+    return numpy.stack([weight[: node["shape"][0]]] * len(inputs[0]))
+
+
+def one(function):
+    return lambda inputs, node: function(inputs[0])
+
+
+OPERATORS = {
+    "convolution": convolution,
+    "linear": linear,
+    "batch_norm": batch_norm,
+    "layer_norm": layer_norm,
+    "local_response_norm": local_response_norm,
+    "relu": one(lambda x: x.clip(0)),
+    "relu6": one(lambda x: x.clip(0, 6)),
+    "gelu": one(lambda x: x * (1 + ERF(x / math.sqrt(2))) / 2),
+    "gelu_tanh": one(lambda x: x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2),
+    "tanh": one(numpy.tanh),
+    "sigmoid": one(lambda x: 1 / (1 + numpy.exp(-x))),
+    "silu": one(lambda x: x / (1 + numpy.exp(-x))),
+    "hard_swish": one(lambda x: x * ((x + 3) / 6).clip(0, 1)),
+    "hard_sigmoid": one(lambda x: ((x + 3) / 6).clip(0, 1)),
+    "softmax": one(softmax),
+    "max_pool": max_pool,
+    "average_pool": average_pool,
+    "global_average_pool": one(lambda x: x.mean((2, 3))),
+    "flatten": one(lambda x: x.reshape(len(x), -1)),
+    "dropout": one(lambda x: x),
+    "concat": lambda inputs, node: numpy.concatenate(inputs, 1),
+    "add": aligned(numpy.add),
+    "multiply": aligned(numpy.multiply),
+    "embedding": lambda inputs, node, weight: weight[inputs[0]],
+    "position_embedding": position_embedding,
+    "attention": attention,
+    "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],
+    "slice": slice_of,
+}
+
+
+def draw(graph, batch):
+    workload = {"network": graph["name"], "mode": "infer", "batch": batch, "precision": "fp32"}
+    drawn = assay_graph.values_of(assay_worker.Prepare({"workload": workload, "graph": graph, "seed": 1}))
+    names = ["input/" + i["name"] for i in graph["inputs"]]
+    for node in graph["nodes"]:
+        parts = [p["name"] for p in node["parameters"]] + ["mean", "variance"] * (node["op"] == "batch_norm")
+        names += [node["name"] + "/" + part for part in parts]
+    return {name: drawn[name] for name in names}
+
+
+def compare(graph, values, output):
+    truth, found = infer(graph, values), numpy.asarray(output, float)
+    same = truth.shape == found.shape
+    distance = float(numpy.linalg.norm(found - truth) / numpy.linalg.norm(truth)) if same else None
+    return {"shape": truth.shape, "found": found.shape, "distance": distance}
+
+
+def main():
+    graph = json.loads(pathlib.Path(sys.argv[2]).read_text())
+    if sys.argv[1] == "draw":
+        assay_graph.write_values(sys.argv[4], draw(graph, int(sys.argv[3])))
+    else:
+        output = assay_graph.read_values(sys.argv[4])["output"]
+        print(json.dumps(compare(graph, assay_graph.read_values(sys.argv[3]), output)))
+
+
+if __name__ == "__main__":
+    main()
