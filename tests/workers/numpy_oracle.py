@@ -13,10 +13,10 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "workers" / "common"))
 
-import assay_graph  # noqa: E402
-import assay_worker  # noqa: E402
-import numpy  # noqa: E402
-from numpy.lib.stride_tricks import sliding_window_view  # noqa: E402
+import assay_graph
+import assay_worker
+import numpy
+from numpy.lib.stride_tricks import sliding_window_view
 
 ERF = numpy.vectorize(math.erf, otypes=[float])
 

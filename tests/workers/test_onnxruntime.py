@@ -8,7 +8,7 @@ import time
 
 import graphs
 import pytest
-from conftest import FOLDERS, info, interpreter, on_cpu_ns
+from conftest import BUILD, FOLDERS, ROOT, info, interpreter, on_cpu_ns
 
 SMALL = {"network": "small", "graph": graphs.small_network()}
 USED_SHARE = 0.1  # of the window: ONNX Runtime has no threads that only wait or schedule, and hosts are busy
@@ -56,6 +56,19 @@ def test_versions_name_the_release(worker):
     versions = worker.prepare(**SMALL)["versions"]
     assert versions["onnxruntime"] == info("onnxruntime")["release"]
     assert {"python", "onnx", "numpy"} <= set(versions)
+
+
+def test_another_release_beside_it_keeps_the_protocol():
+    """`assay worker install onnxruntime==1.24.4` made the one that this was tried with."""
+    pinned = interpreter("onnxruntime").parents[1]
+    others = sorted(p.parent.name for p in pinned.parent.glob("onnxruntime-*/installed.json") if p.parent != pinned)
+    if not others:
+        pytest.skip("only %s is installed" % pinned.name)
+    for name in others:
+        argv = [BUILD / "assay", "worker", "check", name.replace("-", "==")]
+        env = {**os.environ, "ASSAY_WORKERS": str(ROOT / "workers")}
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False, env=env)
+        assert done.returncode == 0, done.stdout
 
 
 @TWO_CPUS

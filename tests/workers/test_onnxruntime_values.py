@@ -38,14 +38,14 @@ def pools():
 
 
 def convolutions():
-    tall = {"kernel": [1, 3], "stride": [1, 2], "padding": [0, 1]}
+    tall = {"kernel": [1, 3], "stride": [1, 2], "padding": [0, 1], "channels": 2, "groups": 1, "bias": False}
     return graphs.graph(
         [graphs.image(IMAGE)],
         [
             graphs.convolution("plain", "image", [6, 5, 5], 4, stride=2),
             graphs.convolution("grouped", "plain", [6, 5, 5], 6, kernel=5, padding=2, groups=3, bias=False),
             graphs.convolution("depthwise", "grouped", [6, 3, 3], 6, groups=6, padding=0),
-            graphs.node("tall", "convolution", "depthwise", [2, 3, 2], [[2, 6, 1, 3]], channels=2, groups=1, bias=False, **tall),
+            graphs.node("tall", "convolution", "depthwise", [2, 3, 2], [[2, 6, 1, 3]], **tall),
         ],
     )  # fmt: skip
 
