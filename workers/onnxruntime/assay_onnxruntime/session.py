@@ -4,6 +4,7 @@ import os
 import time
 
 import assay_worker
+import numpy
 import onnxruntime
 
 _SPINS = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
@@ -22,9 +23,13 @@ class Session:
         self._binding = self._session.io_binding()
 
     def bind(self, inputs):
-        """Inputs by name, as numpy arrays. They are fixed from here on."""
-        for name, value in inputs.items():
-            self._binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(value))
+        """Inputs by name, as numpy arrays, of which a copy in memory is kept: ONNX Runtime itself only points there."""
+        self._inputs = {
+            name: onnxruntime.OrtValue.ortvalue_from_numpy(numpy.array(value, order="C"))
+            for name, value in inputs.items()
+        }
+        for name, value in self._inputs.items():
+            self._binding.bind_ortvalue_input(name, value)
         for output in self._session.get_outputs():
             self._binding.bind_output(output.name, "cpu")
 
