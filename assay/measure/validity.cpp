@@ -162,11 +162,15 @@ Validity judge(const std::vector<RankResult>& ranks, const std::vector<RankResul
   std::map<std::string, std::vector<RankResult>> by_host;
   for (const auto& rank : ranks) {
     judge_counters(rank.disturbance, validity);
-    // A quota stops the probe as well: its times then tell of the quota and not of the host.
-    if (!is_throttled(rank.disturbance)) judge_probe(rank, validity);
     by_host[rank.host.value_or("")].push_back(rank);
   }
   for (const auto& [host, group] : by_host) {
+    for (const auto& rank : group) {
+      // A quota stops the probe as well: its times then tell of the quota and not of the host. Ranks probe at the same
+      // time: where they are more than the CPUs, they disturb each other.
+      const bool crowded = rank.host && static_cast<double>(group.size()) > cpus_of(rank.disturbance);
+      if (!crowded && !is_throttled(rank.disturbance)) judge_probe(rank, validity);
+    }
     judge_neighbours(group, partner, validity);
     if (auto message = oversubscription(group)) add(validity, kOversubscribed, std::move(*message), Lasts::standing);
   }
