@@ -29,6 +29,8 @@ constexpr std::size_t kShownLines = 12;
 constexpr int kLockPollMs = 50;
 constexpr std::int64_t kLeftoversNs = 5'000'000'000;
 constexpr const char* kListing = "listing what was installed";
+constexpr const char* kBuildAdvice =
+    "It needs CMake, Ninja, a C++ compiler and what Assay itself is built from (scripts/setup).";
 // Marks a folder as ours before anything else is in it; renamed to installed.json at the end.
 constexpr const char* kInstallingFile = "installing.json";
 
@@ -195,12 +197,37 @@ class Installer {
              "-r", requirements},
             fmt::format("Check the release and the network; pip read {}.",
                         (worker_.folder / worker_.environment->requirements).string()));
-    plan::Installed installed{worker_.name, release_, python_release(python), packages(python), utc_now()};
+    const std::string python_release =
+        first_line({python, "-I", "-c", "import platform; print(platform.python_version())"});
+    plan::Installed installed{worker_.name, release_, python_release, packages(python), utc_now()};
     check_release(installed);
+    if (worker_.environment->build) build(python);
     write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n", kLasting);
     if (std::rename((folder_ / kInstallingFile).c_str(), (folder_ / plan::kInstalledFile).c_str()) != 0)
       file_failed(errno, "write", (folder_ / plan::kInstalledFile).string());
     return installed;
+  }
+
+  /// Builds the worker's own folder against the packages. Programs go to the environment's bin.
+  void build(const std::string& python) const {
+    const fs::path tree = folder_ / "build";
+    const std::string packages_folder =
+        first_line({python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"});
+    execute(
+        "configuring the worker's program",
+        {"cmake", "-S", worker_.folder.string(), "-B", tree.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+         "-DCMAKE_PREFIX_PATH=" + packages_folder, "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=" + (folder_ / "bin").string()},
+        kBuildAdvice);
+    execute("building the worker's program", {"cmake", "--build", tree.string()}, kBuildAdvice);
+    plan::WorkerInfo built = worker_;
+    built.environment_folder = folder_;
+    const std::string program = plan::worker_argv(built)[0];
+    if (access(program.c_str(), X_OK) != 0) {
+      fail(ErrorKind::failure, "worker {} {}: building {} made no program {}, which argv of worker.json names.",
+           worker_.name, release_, worker_.folder.string(), program);
+    }
+    std::error_code ignored;
+    fs::remove_all(tree, ignored);
   }
 
   /// What it wrote to stdout; throws where it did not end well.
@@ -220,9 +247,9 @@ class Installer {
          last_lines(end.tail));
   }
 
-  std::string python_release(const std::string& python) const {
-    std::string text =
-        execute(kListing, {python, "-I", "-c", "import platform; print(platform.python_version())"}, "Try it by hand.");
+  /// Of what a small program prints.
+  std::string first_line(const std::vector<std::string>& argv) const {
+    const std::string text = execute(kListing, argv, "Try it by hand.");
     return text.substr(0, text.find('\n'));
   }
 

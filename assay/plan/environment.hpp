@@ -13,12 +13,14 @@ namespace assay::plan {
 struct Environment {
   std::string package;       ///< the one whose release is the worker's
   std::string requirements;  ///< pip's file beside worker.json; it pins `package`
+  bool build = false;        ///< the worker's folder is built with CMake, once the packages are there
 };
 
 template <typename V>
 void describe(V& v, Environment& e) {
   required(v, "package", e.package);
   required(v, "requirements", e.requirements);
+  v("build", e.build);
 }
 
 /// What installed.json says of an environment. It is written last: a folder without it is not complete.

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -308,6 +309,92 @@ def test_of_two_installations_at_once_one_does_it_and_the_other_finds_it_done(us
     assert sorted("is installed" in stdout for stdout, _ in said) == [False, True], said
     assert sorted("is already there" in stdout for stdout, _ in said) == [False, True], said
     user.assay("run", "toy", "--worker", "tiny", *QUICK)
+
+
+# A worker that is built: the package brings a CMake config, as frameworks with a C++ interface do, and the program that comes
+# out is a script of one line, since what it does is of no interest here.
+BUILT = {**WORKER, "argv": ["{environment}/bin/tiny"], "environment": {**WORKER["environment"], "build": True}}
+CONFIG = "set(TINY_RELEASE %s)\n"
+LISTS = """
+cmake_minimum_required(VERSION 3.25)
+project(tiny LANGUAGES NONE)
+find_package(tiny_framework REQUIRED CONFIG)
+add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E copy
+                  "${CMAKE_CURRENT_BINARY_DIR}/tiny" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tiny")
+file(CONFIGURE OUTPUT tiny CONTENT "#!/bin/sh\\necho @TINY_RELEASE@\\n" @ONLY)
+file(CHMOD "${CMAKE_CURRENT_BINARY_DIR}/tiny" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+"""
+
+
+def write_built_worker(user, lists=LISTS):
+    for release in ("1.0", "1.1"):
+        with zipfile.ZipFile(user.path / "wheels" / f"tiny_framework-{release}-py3-none-any.whl", "a") as wheel:
+            wheel.writestr("tiny_framework/cmake/tiny_frameworkConfig.cmake", CONFIG % release)
+    user.write_worker(**BUILT)
+    (user.folder / "CMakeLists.txt").write_text(lists)
+
+
+def test_a_worker_that_is_built_is_built_against_its_release(user):
+    write_built_worker(user)
+    user.assay("worker", "install", "tiny", "tiny==1.1")
+    for release in ("1.0", "1.1"):
+        folder = user.environments / f"tiny-{release}"
+        assert subprocess.run([folder / "bin" / "tiny"], capture_output=True, text=True).stdout == f"{release}\n"
+        assert not (folder / "build").exists()
+    assert user.listed() == {"1.0": True, "1.1": True}
+    assert user.left() == []
+
+
+BROKEN = {
+    "configuring": (LISTS + 'message(FATAL_ERROR "no compiler on this day")\n', "no compiler on this day"),
+    "building": (LISTS + "add_custom_target(broken ALL COMMAND no-such-compiler)\n", "no-such-compiler"),
+}
+
+
+@pytest.mark.parametrize("step", BROKEN)
+def test_a_build_that_fails_shows_why_and_leaves_nothing(user, step):
+    lists, said = BROKEN[step]
+    write_built_worker(user, lists)
+    _, stderr = user.assay("worker", "install", "tiny", expect=1)
+    assert f"assay: worker tiny 1.0: {step} the worker's program failed (code 1)." in stderr
+    assert said in stderr
+    assert not (user.environments / "tiny-1.0").exists()
+    assert user.listed() == {"1.0": False}
+    assert user.left() == []
+
+
+def test_a_build_without_the_program_is_named(user):
+    write_built_worker(user)
+    (user.folder / "worker.json").write_text(json.dumps({**BUILT, "argv": ["{environment}/bin/huge"]}))
+    _, stderr = user.assay("worker", "install", "tiny", expect=1)
+    assert "made no program" in stderr and "tiny-1.0/bin/huge" in stderr
+    assert not (user.environments / "tiny-1.0").exists()
+
+
+def test_a_build_without_cmake_is_named(user):
+    write_built_worker(user)
+    (user.path / "bin").mkdir()
+    (user.path / "bin" / "python3").symlink_to(shutil.which("python3"))
+    _, stderr = user.assay("worker", "install", "tiny", expect=1, PATH=str(user.path / "bin"))
+    assert "'cmake' cannot be started: No such file or directory." in stderr
+    assert not (user.environments / "tiny-1.0").exists()
+
+
+def test_ctrl_c_while_it_is_built_leaves_nothing(user):
+    """The build waits for a file that never comes, so that it is seen to be at work."""
+    waits = 'add_custom_target(waits ALL COMMAND sh -c "touch ../begun && while :; do sleep 1; done")\n'
+    write_built_worker(user, LISTS + waits)
+    process = user.start("worker", "install", "tiny")
+    try:
+        until((user.environments / "tiny-1.0" / "begun").exists, "the build")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert not (user.environments / "tiny-1.0").exists()
+    assert user.left() == []
 
 
 def test_again_makes_it_anew(user):

@@ -4,6 +4,8 @@ Run by an interpreter that has numpy, as that of a worker's environment:
 
     python numpy_oracle.py draw GRAPH.json BATCH VALUES      # values from seed 1
     python numpy_oracle.py compare GRAPH.json VALUES OUTPUT  # prints the shapes and the relative L2 norm as JSON
+    python numpy_oracle.py draw FOLDER                       # for each NAME.graph.json (a batch and a graph) NAME.values
+    python numpy_oracle.py compare FOLDER                    # reads each NAME.output; prints a line for each
 """
 
 import json
@@ -181,7 +183,27 @@ def compare(graph, values, output):
     return {"shape": truth.shape, "found": found.shape, "distance": distance}
 
 
+def cases_of(folder):
+    """NAME and graph with its batch for each NAME.graph.json."""
+    for file in sorted(folder.glob("*.graph.json")):
+        yield file.name.replace(".graph.json", ""), json.loads(file.read_text())
+
+
+def draw_all(folder):
+    for name, case in cases_of(folder):
+        assay_graph.write_values(folder / (name + ".values"), draw(case["graph"], case["batch"]))
+
+
+def compare_all(folder):
+    for name, case in cases_of(folder):
+        output = assay_graph.read_values(folder / (name + ".output"))["output"]
+        found = compare(case["graph"], assay_graph.read_values(folder / (name + ".values")), output)
+        print(json.dumps({"name": name, **found}))
+
+
 def main():
+    if len(sys.argv) == 3:
+        return {"draw": draw_all, "compare": compare_all}[sys.argv[1]](pathlib.Path(sys.argv[2]))
     graph = json.loads(pathlib.Path(sys.argv[2]).read_text())
     if sys.argv[1] == "draw":
         assay_graph.write_values(sys.argv[4], draw(graph, int(sys.argv[3])))

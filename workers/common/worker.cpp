@@ -95,9 +95,9 @@ class Session {
     static const std::vector<std::string> none;
     const auto& phases = asked.detail == Detail::phases ? prepared_.phases : none;
     const auto& nodes = asked.detail == Detail::layers ? prepared_.nodes : none;
-    if (asked.detail == Detail::phases && phases.empty()) refuse("detail phases: the step cannot be split here.");
+    if (asked.detail == Detail::phases && phases.empty()) refuse_detail("phases");
     if (asked.detail == Detail::layers) {
-      if (nodes.empty()) refuse("detail layers: the step cannot be split here.");
+      if (nodes.empty()) refuse_detail("layers");
       asked.max_samples = std::min(asked.max_samples, kMostLayerSamples);
     }
     step_.phases_ns.assign(phases.size(), 0);
@@ -109,6 +109,12 @@ class Session {
     send_samples(channel_, samples, phases);
     if (!nodes.empty()) send_layers(channel_, samples, nodes, trains_);
     channel_.send(text_of({{"type", "done"}, {"samples", samples.rows()}, {"begin_ns", begin_ns}, {"end_ns", end_ns}}));
+  }
+
+  [[noreturn]] void refuse_detail(const std::string& detail) const {
+    const auto reason = prepared_.refusals.find(detail);
+    const bool known = reason != prepared_.refusals.end();
+    refuse("detail {}: {}", detail, known ? reason->second : "the step cannot be split here.");
   }
 
   void evaluate(const json& command) {

@@ -99,9 +99,10 @@ struct Evaluated {
 struct Prepared {
   std::map<std::string, std::string> versions;
   std::optional<std::int64_t> parameters;
-  json effective = json::object();  ///< settings read back from the framework
-  std::vector<std::string> phases;  ///< in which step_with_phases() splits a step; empty: it cannot
-  std::vector<std::string> nodes;   ///< which step_with_layers() times; empty: it cannot
+  json effective = json::object();              ///< settings read back from the framework
+  std::vector<std::string> phases;              ///< in which step_with_phases() splits a step; empty: it cannot
+  std::vector<std::string> nodes;               ///< which step_with_layers() times; empty: it cannot
+  std::map<std::string, std::string> refusals;  ///< detail to the reason why a step cannot be split so
   /// Steps cost no real time: limits count what the steps say they took, and begin_ns, end_ns follow them.
   bool virtual_time = false;
 };
