@@ -21,11 +21,11 @@ pytestmark = pytest.mark.skipif(not (FOLDERS["mpi"] / "worker.json").exists(), r
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs ranks under mpirun; gives the answers of each, by rank."""
+    """Runs ranks under mpirun; gives the answers of each, by rank. More ranks than slots leave each other the CPUs."""
     if not shutil.which("mpirun"):
         pytest.skip("mpirun is not installed")
 
-    def run(count, network, *measures, slots=16, **prepare):
+    def run(count, network, *measures, slots=1, **prepare):
         command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(count)]
         command += [
             "--host",
