@@ -10,6 +10,7 @@ import time
 
 import jsonschema
 import pytest
+from threads import on_cpu_ns  # noqa: F401 - tests take it from here
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
@@ -78,17 +79,6 @@ def argv_of(name):
     if "{environment}" in argv[0]:
         argv = [part.replace("{environment}", str(environment(name))) for part in argv]
     return argv
-
-
-def on_cpu_ns(pid):
-    """By thread: nanoseconds on a CPU so far."""
-    found = {}
-    for task in pathlib.Path("/proc/%d/task" % pid).iterdir():
-        try:
-            found[task.name] = int((task / "schedstat").read_text().split()[0])
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def add_buckets(buckets, more, samples):

@@ -10,10 +10,10 @@ import time
 import graphs
 import pytest
 from conftest import FOLDERS, info, interpreter, on_cpu_ns
+from threads import Window
 
 SMALL = {"network": "small", "graph": graphs.small_network()}
 GEMM = {"network": "gemm", "batch": 1}
-USED_SHARE = 0.2  # of the window: a thread that waits or schedules uses less
 PREPARE_SECONDS = 60
 
 
@@ -29,13 +29,11 @@ def refused(answer, *parts):
 
 
 def busy_threads(worker, seconds=1.0):
-    """Threads that were on a CPU for a fifth of a measured window, seen from outside."""
+    """Threads that were used in a measured window, seen from outside."""
     worker.measure(seconds=0.3, max_samples=100_000)
-    before, begin_ns = on_cpu_ns(worker.process.pid), time.monotonic_ns()
+    window = Window(worker.process.pid)
     worker.measure(seconds=seconds, max_samples=100_000)
-    window_ns = time.monotonic_ns() - begin_ns
-    after = on_cpu_ns(worker.process.pid)
-    return sum(after[t] - before.get(t, 0) >= USED_SHARE * window_ns for t in after)
+    return window.close().used
 
 
 def test_worker_json_lists_the_operators_there_are():

@@ -1,0 +1,63 @@
+"""Speaks to one worker without the core between, as workers/PROTOCOL.md says: for figures that watch its process."""
+
+import json
+import os
+import subprocess
+import threading
+
+LIMIT_SECONDS = 300
+
+
+class Failed(Exception):
+    """The worker answered with an error, or ended."""
+
+
+class Worker:
+    """`info`: one entry of `assay worker list --json`. Has only the variables that a run gives it, and `env`."""
+
+    def __init__(self, info, env=None):
+        places = {"{folder}": info["folder"], "{environment}": info["environment_folder"] or ""}
+        argv = info["argv"]
+        for place, folder in places.items():
+            argv = [part.replace(place, folder) for part in argv]
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+        self._process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**kept, **(env or {})}
+        )
+        self.pid = self._process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.communicate()
+
+    def prepare(self, graph, batch, settings):
+        workload = {"network": graph["name"], "mode": "infer", "batch": batch, "precision": "fp32", "options": {}}
+        message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": graph, "settings": settings}
+        message |= {"placement": {"device": "cpu"}, "seed": 1, "rank": 0, "ranks": 1, "instance": 0, "instances": 1}
+        self._send(message)
+        return self._read()
+
+    def measure(self, seconds):
+        """Takes plain steps for so long."""
+        self._send({"type": "measure", "detail": "step", "seconds": seconds, "max_samples": 1_000_000})
+        while self._read()["type"] != "done":
+            pass
+
+    def _send(self, message):
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def _read(self):
+        watchdog = threading.Timer(LIMIT_SECONDS, self._process.kill)
+        watchdog.start()
+        line = self._process.stdout.readline()
+        watchdog.cancel()
+        if not line:
+            raise Failed("it ended with %d, or said nothing for %d s" % (self._process.wait(), LIMIT_SECONDS))
+        answer = json.loads(line)
+        if answer["type"] == "error":
+            raise Failed(answer["message"])
+        return answer
