@@ -4,7 +4,7 @@ Run by an interpreter that has numpy, as that of a worker's environment:
 
     python numpy_oracle.py draw GRAPH.json BATCH VALUES      # values from seed 1
     python numpy_oracle.py compare GRAPH.json VALUES OUTPUT  # prints the shapes and the relative L2 norm as JSON
-    python numpy_oracle.py draw FOLDER                       # for each NAME.graph.json (a batch and a graph) NAME.values
+    python numpy_oracle.py draw FOLDER                       # NAME.values for each NAME.graph.json (batch and graph)
     python numpy_oracle.py compare FOLDER                    # reads each NAME.output; prints a line for each
 """
 
