@@ -19,6 +19,7 @@ struct EqualFlags {
   NetworkFlags network;
   bool train = false;
   std::int64_t updates = 20;
+  double learning_rate = 0.01;
   std::int64_t seed = 1;
   bool json = false;
 };
@@ -32,7 +33,7 @@ std::string as_table(const std::vector<measure::EqualityResult>& results, bool t
   report::Table table({{"worker"},
                        {"release"},
                        {"parameters", Align::right},
-                       {trains ? "gradients" : "output", Align::right},
+                       {trains ? "gradient" : "output", Align::right},
                        {trains ? "loss" : "spread", Align::right},
                        {"equal"}});
   std::string problems;
@@ -64,6 +65,7 @@ int equal(const EqualFlags& flags) {
   request.workload.mode = flags.train ? Mode::train : Mode::infer;
   request.seed = flags.seed;
   request.updates = flags.updates;
+  request.learning_rate = flags.learning_rate;
   request.started = [&](const std::string& worker) {
     std::fprintf(stderr, "assay: %s on %s\n", flags.network.name.c_str(), worker.c_str());
   };
@@ -98,6 +100,9 @@ void add_worker_equal(CLI::App& worker, int& exit_code) {
                     "Compare first gradients and losses of training instead of what inference gives");
   command->add_option("--updates", flags->updates, "Steps of training")
       ->check(CLI::Range(5, 1000))
+      ->capture_default_str();
+  command->add_option("--learning-rate", flags->learning_rate, "Of training, by SGD with momentum 0.9")
+      ->check(CLI::Range(1e-9, 10.0))
       ->capture_default_str();
   command->add_option("--seed", flags->seed, "Weights and inputs follow from it")
       ->check(CLI::NonNegativeNumber)

@@ -70,6 +70,12 @@ double spread(const std::vector<float>& values) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
+double whole_norm(const std::map<std::string, double>& norms) {
+  double sum = 0;
+  for (const auto& [name, norm] : norms) sum += norm * norm;
+  return std::sqrt(sum);
+}
+
 /// Each framework draws its own: with it, no two would be equal.
 network::Graph without_dropout(network::Graph graph) {
   for (auto& node : graph.nodes) {
@@ -193,29 +199,33 @@ class Equality {
 
   void judge_gradients(const std::map<std::string, double>& norms, EqualityResult& result) const {
     const auto& wanted = reference_->evaluated.gradient_norms;
-    double total = 0;
-    for (const auto& [name, norm] : wanted) total += norm * norm;
-    const double floor = kGradientFloor * std::sqrt(total);
-    result.gradient_error = 0;
+    const double due = whole_norm(wanted);
+    result.one_gradient_error = 0;
     for (const auto& node : graph_.nodes) {
       for (const auto& parameter : node.parameters) {
         const std::string name = node.name + "/" + parameter.name;
-        const auto got = norms.find(name);
-        const auto due = wanted.find(name);
-        if (got == norms.end() || due == wanted.end()) {
+        const auto one = norms.find(name);
+        const auto one_due = wanted.find(name);
+        if (one == norms.end() || one_due == wanted.end()) {
           result.problems.push_back(fmt::format("no gradient of {} was given", name));
           return;
         }
-        const double error = std::abs(got->second - due->second) / std::max(due->second, floor);
-        if (error > *result.gradient_error || std::isnan(error)) {
-          result.gradient_error = error;
-          result.gradient_of = name;
+        const double error =
+            std::abs(one->second - one_due->second) / std::max(one_due->second, kGradientFloor * due);
+        if (error > *result.one_gradient_error || std::isnan(error)) {
+          result.one_gradient_error = error;
+          result.one_gradient_of = name;
         }
       }
     }
+    result.gradient_error = std::abs(whole_norm(norms) - due) / due;
     if (!(*result.gradient_error <= limits_.gradient)) {
+      result.problems.push_back(fmt::format("its first gradient is {:.2e} away in norm, {:.1e} is allowed",
+                                            *result.gradient_error, limits_.gradient));
+    }
+    if (!(*result.one_gradient_error <= limits_.one_gradient)) {
       result.problems.push_back(fmt::format("its first gradient of {} is {:.2e} away in norm, {:.1e} is allowed",
-                                            result.gradient_of, *result.gradient_error, limits_.gradient));
+                                            result.one_gradient_of, *result.one_gradient_error, limits_.one_gradient));
     }
   }
 

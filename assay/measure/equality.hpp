@@ -23,11 +23,13 @@ struct EqualityRequest {
   std::function<void(const std::string& worker)> started = [](const auto&) {};
 };
 
-/// How far apart is too far. Reasons: workers in fp32 differ by a few 1e-6 in L2 norm, the smallest mistakes seen (the
-/// tanh form of GELU, another epsilon) by 3e-4.
+/// How far apart is too far. Outputs of workers in fp32 differ by a few 1e-6 in L2 norm, the smallest mistakes seen (the
+/// tanh form of GELU, another epsilon) by 3e-4. Gradients through many batch norms are less exact: in PyTorch itself,
+/// fp32 is up to 6e-4 away from fp64 in the norm of all of them, and up to 6e-3 in that of a single parameter.
 struct EqualityLimits {
   double output = 1e-4;         ///< relative L2 error
-  double gradient = 1e-3;       ///< of the norm of a parameter's first gradient
+  double gradient = 1e-3;       ///< of the norm of the whole first gradient
+  double one_gradient = 2e-2;   ///< of the norm of any parameter's
   double loss = 1e-3;           ///< after kLossAfter updates
   double least_decrease = 0.1;  ///< of the loss within all updates
 };
@@ -40,8 +42,9 @@ struct EqualityResult {
   std::optional<std::int64_t> parameters;
   std::optional<double> output_error;    ///< ||y - r|| / ||r||
   std::optional<double> output_spread;   ///< standard deviation of the outputs: 0 compares nothing
-  std::optional<double> gradient_error;  ///< the largest over parameters
-  std::string gradient_of;               ///< the parameter it is largest for
+  std::optional<double> gradient_error;      ///< of the norm of the whole first gradient
+  std::optional<double> one_gradient_error;  ///< of the norm of a parameter's, the largest
+  std::string one_gradient_of;               ///< the parameter it is largest for
   std::optional<double> loss_error;
   std::vector<double> losses;
   std::vector<std::string> problems;  ///< why it is not equal; empty where it is
@@ -55,7 +58,8 @@ void describe(V& v, EqualityResult& r) {
   v("output_error", r.output_error);
   v("output_spread", r.output_spread);
   v("gradient_error", r.gradient_error);
-  v("gradient_of", r.gradient_of);
+  v("one_gradient_error", r.one_gradient_error);
+  v("one_gradient_of", r.one_gradient_of);
   v("loss_error", r.loss_error);
   v("losses", r.losses);
   v("problems", r.problems);
