@@ -21,9 +21,10 @@ def pool(name, op, source, shape, kernel=3, stride=2, padding=0, ceil=False, **m
 
 def linear(name, source, shape, features_in, bias=True, **more):
     parameters = [[shape[-1], features_in], [shape[-1]]][: 1 + bias]
+    made = node(name, "linear", source, shape, parameters, features=shape[-1], bias=bias, **more)
     if "shared" in more:
-        parameters = parameters[1:]
-    return node(name, "linear", source, shape, parameters, features=shape[-1], bias=bias, **more)
+        del made["parameters"][0]  # the weight is another node's
+    return made
 
 
 def norm(name, op, source, shape, features, epsilon=1e-5):

@@ -1,7 +1,7 @@
 """A user's own network, `path/file.py:function`: the part that is the same for every framework.
 
-    make, where = assay_file.function_of(prepare)   # refuses a file that has changed, a function or option there is not
-    made = make()                                    # the function, called with the workload's options
+make, where = assay_file.function_of(prepare)   # refuses a file that has changed, a function or option there is not
+made = make()                                    # the function, called with the workload's options
 """
 
 import functools

@@ -53,7 +53,19 @@ class LocalResponseNorm(kl.Layer):
         self.arguments = {"depth_radius": size // 2, "bias": k, "alpha": alpha / size, "beta": beta}
 
     def call(self, x):
-        return tf.nn.local_response_normalization(x, **self.arguments)
+        y = tf.nn.local_response_normalization(ops.cast(x, "float32"), **self.arguments)  # there is none in bf16
+        return ops.cast(y, x.dtype)
+
+
+class Scale(kl.Layer):
+    """Multiplied by a constant array."""
+
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def call(self, x):
+        return x * ops.cast(self.scale, x.dtype)
 
 
 def to_graph_order(x):
@@ -172,15 +184,12 @@ def _max_pool(node, layers, x):
 def _average_pool(node, layers, x):
     """Windows are averaged with all they cover; where not all of it counts, they are scaled."""
     window = _Window(node)
-    counted = [_counted(node, axis, window) for axis in (0, 1)]
-    full = [bool((axis == k).all()) for axis, k in zip(counted, window.kernel)]
     if window.keras == "same":
         window.keras = None  # it counts no padding
+    counted = numpy.outer(*[_counted(node, axis, window) for axis in (0, 1)])
+    scale = (math.prod(window.kernel) / counted).astype("float32")[None, :, :, None]
     pooled = ops.average_pool(window.pad(x, 0.0), tuple(window.kernel), **window.arguments())
-    if all(full):
-        return pooled
-    scale = math.prod(window.kernel) / numpy.outer(*counted)
-    return pooled * ops.cast(scale.astype("float32")[None, :, :, None], pooled.dtype)
+    return pooled if (scale == 1).all() else Scale(scale)(pooled)
 
 
 def _counted(node, axis, window):

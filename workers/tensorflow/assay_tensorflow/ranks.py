@@ -17,7 +17,7 @@ class Ranks:
         self._options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=bucket_bytes or 0)
         self._strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=self._options)
         self.effective = {} if bucket_bytes is None else {"bucket_bytes": bucket_bytes}
-        self._meet = tf.function(lambda: self.mean([tf.ones(())]))
+        self._meet = tf.function(lambda: self.mean([tf.ones(())]), autograph=False)
 
     def mean(self, gradients):
         """Of each over all ranks. Part of a traced function."""

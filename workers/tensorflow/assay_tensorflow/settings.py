@@ -7,6 +7,7 @@ import assay_worker
 THREADS = {"inter_op", "intra_op", "library_threads"}
 NETWORK = THREADS | {"compile", "layout"}
 RANKS = NETWORK | {"bucket_bytes"}
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
 COMPILERS = ("xla",)
 LAYOUTS = ("nhwc",)
 _FP32_LOWERED_BY = ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE", "TF_SET_ONEDNN_FPMATH_MODE")
@@ -17,7 +18,11 @@ def before_import(prepare):
         value = prepare.settings.get(name)
         if value is not None and value not in known:
             raise assay_worker.Refused("%s '%s' is unknown here. There is %s." % (name, value, " and ".join(known)))
-    if prepare.workload["precision"] == "fp32":
+    precision = prepare.workload["precision"]
+    if precision not in PRECISIONS:
+        message = "precision '%s' is unknown here. There is %s."
+        raise assay_worker.Refused(message % (precision, " and ".join(PRECISIONS)))
+    if precision == "fp32":
         _refuse_lowered_fp32()
     os.environ["KERAS_BACKEND"] = "tensorflow"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # what is no warning would fill the kept end of stderr

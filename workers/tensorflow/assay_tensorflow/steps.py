@@ -1,9 +1,10 @@
 """Steps of a network, as functions that TensorFlow traces once: plain, and by phases.
 
-TensorFlow's calls on the CPU return when all is computed. Inputs are arguments, so that nothing is computed from them
-while a function is optimised.
+`function` is tf.function with what the settings ask for. TensorFlow's calls on the CPU return when all is computed.
+Inputs are arguments, so that nothing is computed from them while a function is optimised.
 """
 
+import functools
 import itertools
 import time
 
@@ -22,8 +23,8 @@ class Inference:
 
     phases = ("forward",)
 
-    def __init__(self, run, arguments, compiled):
-        self._run, self._arguments = tf.function(run, jit_compile=compiled), arguments
+    def __init__(self, function, run, arguments):
+        self._run, self._arguments = function(run), arguments
 
     def step(self):
         self._run(*self._arguments)
@@ -42,10 +43,10 @@ class Training:
 
     `exchange(gradients)` gives their mean over the ranks; None where there is one."""
 
-    def __init__(self, model, inputs, loss, target, compiled, exchange=None):
-        self._model, self._variables = model, model.trainable_variables
-        self._loss, self._compiled, self._exchange = loss, compiled, exchange
-        self._arguments = inputs, target
+    def __init__(self, function, model, arguments, loss, exchange=None):
+        """`arguments`: what the model is called with, and the target of `loss(output, target)`."""
+        self._function, self._model, self._variables = function, model, model.trainable_variables
+        self._arguments, self._loss, self._exchange = arguments, loss, exchange
         self.phases = ("forward", "backward", *(("communicate",) if exchange else ()), "update")
         self._trace(LEARNING_RATE, MOMENTUM)
 
@@ -81,9 +82,6 @@ class Training:
         optimizer = keras.optimizers.SGD(learning_rate, momentum=momentum)
         optimizer.build(self._variables)
 
-        def function(body):
-            return tf.function(body, jit_compile=self._compiled)
-
         def forward(inputs, target):
             return self._loss(self._model(inputs, training=True), target)
 
@@ -95,24 +93,23 @@ class Training:
         def update(gradients):
             optimizer.apply(gradients, self._variables)
 
-        self._forward, self._update = function(forward), function(update)
-        if self._exchange is None:
-            self._gradients = function(own_gradients)
-        else:  # which XLA does not compile, only what is before and behind it
-            compiled = function(own_gradients)
+        self._forward, self._update = self._function(forward), self._function(update)
+        function, gradients_of = self._function, own_gradients
+        if self._exchange is not None:  # which XLA does not compile: only what is before and behind it
+            function = functools.partial(tf.function, autograph=False)
+            before, update = self._function(own_gradients), self._update
+            self._communicate = function(self._exchange)
 
-            def mean_gradients(inputs, target):
-                loss, gradients = compiled(inputs, target)
+            def gradients_of(inputs, target):
+                loss, gradients = before(inputs, target)
                 return loss, self._exchange(gradients)
 
-            self._gradients, self._communicate = tf.function(mean_gradients), tf.function(self._exchange)
-
         def step(inputs, target):
-            loss, gradients = self._gradients(inputs, target)
-            self._update(gradients)
+            loss, gradients = gradients_of(inputs, target)
+            update(gradients)
             return loss
 
-        self._step = function(step) if self._exchange is None else tf.function(step)
+        self._gradients, self._step = function(gradients_of), function(step)
 
     def _tensors(self):
         return [variable.value for variable in self._variables]

@@ -1,13 +1,13 @@
 """What is measured, put together: a primitive, a network of Assay's, or a user's own."""
 
+import functools
+
 import assay_graph
 import assay_worker
 import keras
 import tensorflow as tf
 
-from . import network, operators, steps, user_file, weights
-
-PRECISIONS = {"fp32": "float32"}
+from . import network, operators, settings, steps, user_file, weights
 
 
 class Work:
@@ -20,11 +20,9 @@ class Work:
 
 def build(prepare, ranks):
     """`ranks`: the others to exchange gradients with, or None."""
-    precision = prepare.workload["precision"]
-    if precision not in PRECISIONS:
-        message = "precision '%s' is unknown here. There is %s."
-        raise assay_worker.Refused(message % (precision, " and ".join(PRECISIONS)))
-    keras.config.set_floatx(PRECISIONS[precision])
+    dtype = settings.PRECISIONS[prepare.workload["precision"]]
+    keras.config.set_floatx(dtype)
+    keras.config.set_dtype_policy(dtype)
     keras.utils.set_random_seed(assay_graph.data_seed(prepare) % 2**32)  # what dropout drops
     exchange = None if ranks is None else ranks.mean
     if prepare.file is not None:
@@ -71,11 +69,13 @@ def _with_steps(prepare, model, inputs, loss, target, exchange):
         raise assay_worker.Refused("layout '%s': no input is an image. Leave it unset." % prepare.settings["layout"])
     if compiler is not None:
         effective["compile"] = compiler
-    compiled = compiler == "xla"
+    # Only a user's model may branch on tensors, for which TensorFlow rewrites its code.
+    own = prepare.file is not None
+    function = functools.partial(tf.function, jit_compile=compiler == "xla", autograph=own)
     if prepare.trains:
-        made = steps.Training(model, inputs, loss, target, compiled, exchange)
+        made = steps.Training(function, model, (inputs, target), loss, exchange)
     else:
-        made = steps.Inference(lambda given: model(given, training=False), (inputs,), compiled)
+        made = steps.Inference(function, lambda given: model(given, training=False), (inputs,))
     for way in (made.step, made.step_with_phases):
         way()  # traces, optimises and compiles: what stands ready are functions
     return Work(made, weights.count(model), effective)
@@ -98,6 +98,6 @@ def _gemm(prepare):
     random = tf.random.Generator.from_seed(assay_graph.data_seed(prepare))
     a = tf.cast(random.normal((sizes["m"], sizes["k"])), keras.config.floatx())
     b = tf.cast(random.normal((sizes["k"], sizes["n"])), keras.config.floatx())
-    made = steps.Inference(tf.matmul, (a, b), compiled=False)
+    made = steps.Inference(tf.function, tf.matmul, (a, b))
     made.step()
     return Work(made, 0)
