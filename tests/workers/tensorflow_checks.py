@@ -397,7 +397,7 @@ def check_user_files():
         def example_input(self, batch):
             return np.zeros((batch, 4))
 
-    model, make_input, loss = user_file._parts(Shown(), "here")
+    _, make_input, loss = user_file._parts(Shown(), "here")
     assert user_file._inputs(make_input, 5, "here").shape == (5, 4) and loss is None
     assert user_file._inputs(make_input, 5, "here").dtype.name == keras.config.floatx()
     for returned, part in ((Own(), "example_input"), (42, "int"), ((Own(), 3), "no function"), ((Own(),), "tuple")):

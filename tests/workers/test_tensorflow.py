@@ -161,7 +161,10 @@ USERS_FILE = """
 """
 
 
-@pytest.mark.parametrize("function, options, parameters", [("pair", {"width": 7}, 7 * 6 + 6 + 6 * 3 + 3), ("dictionaries", {}, 1)])  # fmt: skip
+USERS = [("pair", {"width": 7}, 7 * 6 + 6 + 6 * 3 + 3), ("dictionaries", {}, 1)]
+
+
+@pytest.mark.parametrize("function, options, parameters", USERS)
 def test_a_users_own_network(worker, tmp_path, function, options, parameters):
     """Options reach the function, inputs have any structure, and a model may branch on tensors."""
     (tmp_path / "helper.py").write_text("HIDDEN = 6\n")
