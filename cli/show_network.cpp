@@ -20,9 +20,20 @@ network::Options network_options(const NetworkFlags& flags) {
   return options;
 }
 
+namespace {
+
+void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, bool as_json) {
+  if (!flags.options.empty()) fail(ErrorKind::usage, "--option: an ONNX file has none.");
+  const auto summary = network::read_onnx(flags.name);
+  print(as_json ? report::onnx_json(summary, size).dump(2) + "\n"
+                : report::onnx_report(summary, size, terminal_width()));
+}
+
+}  // namespace
+
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   const char* group = "Networks";
-  command.add_option("--network", flags.name, "Layers, parameters and FLOPs of a network; no store is read")
+  command.add_option("--network", flags.name, "Layers, parameters and FLOPs of a network, or of an .onnx file")
       ->group(group);
   command.add_flag("--networks", flags.all, "Every network in a line")->group(group);
   command.add_option("--option", flags.options, "Option of the network, NAME=VALUE; may be repeated")
@@ -35,8 +46,9 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
 void show_network(const NetworkFlags& flags, bool as_json) {
   if (flags.all)
     return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
-  const auto graph = network::build(flags.name, network_options(flags));
   const report::NetworkSize size{flags.batch, flags.precision};
+  if (flags.name.ends_with(".onnx")) return show_onnx(flags, size, as_json);
+  const auto graph = network::build(flags.name, network_options(flags));
   print(as_json ? report::network_json(graph, size).dump(2) + "\n"
                 : report::network_report(graph, size, terminal_width()));
 }

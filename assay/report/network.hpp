@@ -5,6 +5,7 @@
 
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
+#include "assay/network/onnx.hpp"
 
 namespace assay::report {
 
@@ -19,6 +20,10 @@ std::string network_report(const network::Graph& graph, const NetworkSize& size,
 
 /// The same as a document, docs/formats/network.schema.json. Its `graph` is what a worker is given.
 json network_json(const network::Graph& graph, const NetworkSize& size);
+
+/// An ONNX file: as its graph, or where it has none its matrix products, convolutions and totals.
+std::string onnx_report(const network::OnnxSummary& summary, const NetworkSize& size, std::size_t width);
+json onnx_json(const network::OnnxSummary& summary, const NetworkSize& size);
 
 /// Every network in a line.
 std::string networks_report(std::size_t width);

@@ -128,6 +128,52 @@ json network_json(const network::Graph& graph, const NetworkSize& size) {
       {"graph", network::to_wire(graph)}};
 }
 
+std::string onnx_report(const network::OnnxSummary& summary, const NetworkSize& size, std::size_t width) {
+  if (summary.graph) return network_report(*summary.graph, size, width);
+  const auto batch = static_cast<double>(size.batch);
+  const auto text = [&](const std::optional<double>& flops, double times) {
+    return flops ? flops_text(*flops * times) : "unknown";
+  };
+  Table table({{"layer"}, {"operator"}, {"output"}, {"forward", Align::right}});
+  for (const auto& own : summary.heavy) {
+    table.add({own.node, own.op, fmt::format("{}", fmt::join(own.shape, " x ")), text(own.flops, batch)});
+  }
+  std::string out = table.text(width);
+  out += fmt::format("\n{}, batch {}, {}\n", summary.name, size.batch, size.precision);
+  out += fmt::format("  parameters   {}\n", count_text(summary.parameters));
+  out += fmt::format("  a step       {} inferring, {} training\n", text(summary.flops, batch),
+                     text(summary.flops, 3 * batch));
+  out += fmt::format("  gradients    {}\n", format_bytes(summary.parameters * network::bytes_of(size.precision)));
+  out += fmt::format("  width W      {:.3g} = {} heavy operators / {} in the longest chain\n", summary.width.value(),
+                     summary.width.heavy, summary.width.depth);
+  out += fmt::format("  no graph     {}\n", summary.why_no_graph);
+  return out;
+}
+
+json onnx_json(const network::OnnxSummary& summary, const NetworkSize& size) {
+  if (summary.graph) return network_json(*summary.graph, size);
+  const auto of_batch = [&](const std::optional<double>& flops, double times) -> json {
+    return flops ? json(*flops * times * static_cast<double>(size.batch)) : json();
+  };
+  json layers = json::array();
+  for (const auto& own : summary.heavy) {
+    layers.push_back({{"node", own.node}, {"operator", own.op}, {"forward_flops", of_batch(own.flops, 1)}});
+  }
+  return {{"network", summary.name},
+          {"hash", nullptr},
+          {"batch", size.batch},
+          {"precision", size.precision},
+          {"parameters", summary.parameters},
+          {"infer_flops", of_batch(summary.flops, 1)},
+          {"train_flops", of_batch(summary.flops, 3)},
+          {"activation_bytes", nullptr},
+          {"gradient_bytes", summary.parameters * network::bytes_of(size.precision)},
+          {"width", {{"heavy", summary.width.heavy}, {"depth", summary.width.depth}, {"value", summary.width.value()}}},
+          {"layers", std::move(layers)},
+          {"graph", nullptr},
+          {"why_no_graph", summary.why_no_graph}};
+}
+
 std::string networks_report(std::size_t width) {
   Table table(
       {{"network"}, {"parameters", Align::right}, {"forward", Align::right}, {"W", Align::right}, {"what it is"}});
