@@ -9,7 +9,11 @@ import pytest
 from conftest import interpreter
 
 CHECKS = pathlib.Path(__file__).with_name("pytorch_checks.py")
-NAMES = re.findall(r"^def (check_\w+)", CHECKS.read_text(), re.MULTILINE)
+NAMES = [
+    name
+    for file in sorted(CHECKS.parent.glob("pytorch_*_checks.py"))
+    for name in re.findall(r"^def (check_\w+)", file.read_text(), re.MULTILINE)
+]
 
 
 @pytest.fixture(scope="module")
