@@ -133,12 +133,9 @@ class ShapedHosts:
         path.chmod(0o755)
         return str(path)
 
-    def mpirun_command(self, argv, flags=(), slots=1):
-        """Open MPI's mpirun on host 0, for `slots` ranks on each host; `flags` come before the program."""
-        hosts = ",".join("%s:%d" % (address, slots) for address in self.addresses)
-        command = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-np", str(self.count * slots)]
-        command += ["--host", hosts, "--map-by", "slot"]
-        parameters = {
+    def mpi_parameters(self):
+        """What Open MPI must know to use these hosts and nothing else: MCA parameters and their values."""
+        return {
             "plm": "rsh",
             "plm_rsh_agent": self.rsh_agent(pathlib.Path(self._folder.name) / "agent"),
             "orte_keep_fqdn_hostnames": "1",  # an address is a name here, and is not to be cut at its first point
@@ -146,7 +143,13 @@ class ShapedHosts:
             "btl_tcp_if_include": self.network + ".0/24",
             "oob_tcp_if_include": self.network + ".0/24",
         }
-        for name, value in parameters.items():
+
+    def mpirun_command(self, argv, flags=(), slots=1):
+        """Open MPI's mpirun on host 0, for `slots` ranks on each host; `flags` come before the program."""
+        hosts = ",".join("%s:%d" % (address, slots) for address in self.addresses)
+        command = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-np", str(self.count * slots)]
+        command += ["--host", hosts, "--map-by", "slot"]
+        for name, value in self.mpi_parameters().items():
             command += ["--mca", name, value]
         return self.command(0, [*command, *flags, *argv])
 

@@ -1,0 +1,51 @@
+"""Whatever happens to one of several ranks, its run gets a typed outcome within seconds, and nothing is left running.
+
+`bench/rank_faults` does the same many times over.
+"""
+
+import random
+import shutil
+
+import pytest
+import rank_faults
+import rank_runs
+from shaped_hosts import ShapedHosts, why_not
+
+SEED = 20241103
+RANKS = 4
+
+pytestmark = pytest.mark.skipif(
+    not (rank_runs.BUILD / "workers" / "mpi" / "worker.json").exists() or not shutil.which("mpirun"),
+    reason="built without Open MPI",
+)
+
+
+@pytest.fixture(scope="module")
+def hosts():
+    reason = why_not()
+    if reason:
+        pytest.skip(reason)
+    with ShapedHosts(RANKS, rate_mbit=400) as made:
+        yield made
+
+
+@pytest.mark.parametrize("fault", rank_faults.FAULTS)
+def test_a_fault_ends_in_a_typed_outcome_and_leaves_nothing(tmp_path, hosts, fault):
+    one = rank_faults.draw(fault, random.Random(f"{SEED} {fault}"), RANKS)
+    rank_faults.carry_out(one, tmp_path / "runs", hosts)
+    assert not one.wrong, one
+
+
+@pytest.mark.parametrize("fault", ["stop assay-rank", "cut host"])
+def test_a_rank_lost_before_the_others_have_met_it_ends_the_run(tmp_path, hosts, fault):
+    one = rank_faults.Try(fault, rank=1, ranks=2, spread=True, early=True, delay=0)
+    rank_faults.carry_out(one, tmp_path / "runs", hosts)
+    assert not one.wrong, one
+
+
+@pytest.mark.parametrize("planted", ["deaf_ranks", "patient_agent"])
+def test_the_planted_bug_is_seen(tmp_path, hosts, planted):
+    """Ranks that wait for a silent one without end; an agent that waits for an mpirun that does not end."""
+    one = rank_faults.Try("stop assay-rank", rank=1, ranks=2, spread=False, early=False, delay=0.5)
+    rank_faults.carry_out(one, tmp_path / "runs", hosts, planted)
+    assert one.wrong == ["no outcome within %d s" % rank_faults.LIMIT_SECONDS], one
