@@ -19,6 +19,7 @@ constexpr std::int64_t kLauncherEndNs = 3'000'000'000;
 constexpr std::int64_t kLookNs = 250'000'000;
 constexpr std::int64_t kAfterFailureNs = 4'000'000'000;  // for the others to leave their results
 constexpr std::int64_t kAfterAllNs = 3'000'000'000;
+constexpr int kKilled = 128;
 
 }  // namespace
 
@@ -58,10 +59,16 @@ bool Ranks::poll_once(int stop_fd) {
     if (fds[i + 1].revents == 0) continue;
     int status = 0;
     waitpid(ranks_[i].pid, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) > kRankDiskError) disk_error_ = WEXITSTATUS(status) - kRankDiskError;
+    if (WIFEXITED(status)) take_exit_code(WEXITSTATUS(status));
     ranks_[i].pid = -1;
   }
   return fds[0].revents != 0;
+}
+
+/// A launcher passes on the code of the rank that failed first, and tells of one that was killed as a shell does.
+void Ranks::take_exit_code(int code) {
+  const bool killed = of_.order.meeting && code > kKilled && code <= kKilled + SIGSYS;
+  if (code > kRankDiskError && !killed) disk_error_ = code - kRankDiskError;
 }
 
 /// Behind a launcher the ranks themselves cannot be waited for: what they leave in the run directory tells.

@@ -35,6 +35,7 @@ class Ranks {
   RanksEnd stop(RanksEnd why);
   bool renew();
   std::int64_t next_renewal() const;
+  void take_exit_code(int code);
   void look_for_results();
 
   std::vector<Spawned> ranks_;
