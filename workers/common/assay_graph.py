@@ -51,9 +51,10 @@ def data_seed(prepare):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
-def values_of(prepare):
-    """Weights, inputs and the target by name: from the file of `prepare`, or drawn from its seed."""
-    return read_values(prepare.values) if prepare.values else _Drawn(prepare)
+def values_of(prepare, seed=None):
+    """Weights, inputs and the target by name: from the file of `prepare`, or drawn. Weights follow from the seed of
+    `prepare`, or from `seed`."""
+    return read_values(prepare.values) if prepare.values else _Drawn(prepare, prepare.seed if seed is None else seed)
 
 
 def read_header(path):
@@ -115,9 +116,9 @@ def ends_of_branches(nodes):
 class _Drawn:
     """Values from a seed, each drawn when it is asked for, from a stream of its own."""
 
-    def __init__(self, prepare):
+    def __init__(self, prepare, seed):
         self._graph, self._batch = prepare.graph, prepare.workload["batch"]
-        self._seed, self._data_seed = prepare.seed, data_seed(prepare)
+        self._seed, self._data_seed = seed, data_seed(prepare)
         self._nodes = {node["name"]: node for node in self._graph["nodes"]}
         self._inputs = {i["name"]: i for i in self._graph["inputs"]}
         self._damped = ends_of_branches(self._graph["nodes"])

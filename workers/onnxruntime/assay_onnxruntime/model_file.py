@@ -10,6 +10,9 @@ import assay_graph
 
 from . import writer
 
+# The same for all runs, so that the file of a graph is written once and not for every run anew.
+WEIGHTS_SEED = 0
+
 
 @contextlib.contextmanager
 def of(prepare):
@@ -20,7 +23,17 @@ def of(prepare):
     else:
         name = _name(prepare)
         path = os.path.join(prepare.cache, name + ".onnx")
-        yield path if os.path.exists(path) else _written(prepare, prepare.cache, name)
+        yield path if _is_there(path) else _written(prepare, prepare.cache, name)
+
+
+def _is_there(path):
+    """Notes its use: what was used longest ago is removed first."""
+    try:
+        for file in (path, path[: -len(".onnx")] + ".data"):
+            os.utime(file)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def file_hash(path):
@@ -30,8 +43,9 @@ def file_hash(path):
 
 
 def _name(prepare):
-    source = {"values": file_hash(prepare.values)} if prepare.values else {"seed": prepare.seed}
-    made_from = {"writer": writer.VERSION, "graph": prepare.graph, **source}
+    made_from = {"writer": writer.VERSION, "graph": prepare.graph}
+    if prepare.values:
+        made_from["values"] = file_hash(prepare.values)
     text = json.dumps(made_from, sort_keys=True, separators=(",", ":"))
     return "onnxruntime-" + hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -41,7 +55,7 @@ def _written(prepare, folder, name):
     path, data_name = os.path.join(folder, name + ".onnx"), name + ".data"
     data_path, mark = os.path.join(folder, data_name), ".%d.part" % os.getpid()
     try:
-        writer.write(prepare.graph, assay_graph.values_of(prepare), path + mark, data_path + mark, data_name)
+        writer.write(prepare.graph, assay_graph.values_of(prepare, WEIGHTS_SEED), path + mark, data_path + mark, data_name)
         os.replace(data_path + mark, data_path)
         os.replace(path + mark, path)
     finally:
