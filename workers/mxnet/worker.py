@@ -17,7 +17,6 @@ class MXNet(assay_worker.Framework):
         import mxnet
 
         mxnet.random.seed(assay_graph.data_seed(prepare) % 2**31)  # of dropout
-        self._group.join()
         self._steps, parameters = _guarded(self._build, prepare)
         return assay_worker.Prepared(
             versions=settings.versions(mxnet),
@@ -43,8 +42,11 @@ class MXNet(assay_worker.Framework):
         from assay_mxnet import network, primitives, steps
 
         if prepare.graph is None:
-            return primitives.Gemm(prepare), 0
+            made = primitives.Gemm(prepare)
+            self._group.join()
+            return made, 0
         built = network.build(prepare)
+        self._group.join()  # once nothing can be refused any more: the others wait for this rank
         if prepare.trains:
             made = steps.Training(built, prepare.workload["batch"], prepare.ranks, self._group.store)
         else:
@@ -59,7 +61,8 @@ def _refuse_early(prepare):
     if prepare.file is not None:
         raise assay_worker.Refused("file '%s': this worker takes no files." % prepare.file["path"])
     if prepare.graph is None and workload["network"] != "gemm":
-        raise assay_worker.Refused("network '%s' came without a graph. Without one there is gemm." % workload["network"])
+        message = "network '%s' came without a graph. Without one there is gemm."
+        raise assay_worker.Refused(message % workload["network"])
     if workload["precision"] != "fp32":
         raise assay_worker.Refused("precision '%s' is unknown here. There is fp32." % workload["precision"])
     if device != "cpu":

@@ -19,7 +19,7 @@ def build(prepare):
     """The network with its values. Fails where it is not the graph's size."""
     graph, values = prepare.graph, assay_graph.values_of(prepare)
     given = {i["name"]: _array(values["input/" + i["name"]]) for i in graph["inputs"]}
-    symbols, trained, fixed = {name: symbol.var("input/" + name) for name in given}, {}, {}
+    symbols, trained, fixed = {name: _input(name, array) for name, array in given.items()}, {}, {}
     for node in assay_graph.nodes_of(graph, operators.TABLE):
         parts = {p["name"]: node["name"] + "/" + p["name"] for p in node["parameters"]}
         trained.update((name, values[name]) for name in parts.values())
@@ -35,7 +35,8 @@ def build(prepare):
     result = symbols[graph["output"]]
     if prepare.trains:
         if graph["loss"] == "cross_entropy":
-            given["target"], symbols["target"] = _array(values["target"]), symbol.var("input/target")
+            given["target"] = _array(values["target"])
+            symbols["target"] = _input("target", given["target"])
         result = _loss(graph, result, symbols)
     used = set(result.list_arguments())  # a position embedding does not look at its input
     names = [name for name in given if "input/" + name in used]
@@ -63,6 +64,10 @@ def _fill(block, trained, fixed):
         parameter.initialize(mxnet.init.Zero())
         parameter.set_data(mxnet.nd.array(value))
     return {name: block.collect_params()[name] for name in trained}
+
+
+def _input(name, array):
+    return symbol.var("input/" + name, shape=array.shape, dtype=array.dtype)
 
 
 def _array(value):

@@ -13,10 +13,10 @@ from mxnet import symbol as F
 
 def _convolution(node, x, part):
     a = node["attributes"]
-    window = {"kernel": a["kernel"], "stride": a["stride"], "pad": a["padding"], "num_group": a["groups"]}
     return F.Convolution(
-        x, part["weight"], part.get("bias"), num_filter=a["channels"], no_bias=not a["bias"], name=node["name"], **window
-    )
+        x, part["weight"], part.get("bias"), kernel=a["kernel"], stride=a["stride"], pad=a["padding"],
+        num_group=a["groups"], num_filter=a["channels"], no_bias=not a["bias"], name=node["name"],
+    )  # fmt: skip
 
 
 def _linear(node, x, part):

@@ -1,6 +1,6 @@
 """A scheduler or server of MXNet's, as DMLC_ROLE says: serves until the workers have ended, or its parent has.
 
-    python parameter_server.py PID_OF_PARENT
+python parameter_server.py PID_OF_PARENT
 """
 
 import ctypes
