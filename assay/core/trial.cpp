@@ -38,12 +38,18 @@ std::string trial_id(const Trial& trial) {
   return hash_hex(canonical_json(to_json(trial)));
 }
 
+std::string conditions(const Trial& trial) {
+  std::string placement;
+  if (trial.placement.ranks > 1) placement += fmt::format("{} ranks", trial.placement.ranks);
+  if (trial.placement.device != "cpu") placement += (placement.empty() ? "" : ", ") + trial.placement.device;
+  const std::string settings = title(trial.settings);
+  if (placement.empty()) return settings;
+  return settings == title(Settings{}) ? placement : placement + ", " + settings;
+}
+
 std::string title(const Trial& trial) {
-  std::string out = fmt::format("{} on {} {}, {}", title(trial.workload), trial.worker.name, trial.worker.release,
-                                title(trial.settings));
-  if (trial.placement.ranks > 1) out += fmt::format(", {} ranks", trial.placement.ranks);
-  if (trial.placement.device != "cpu") out += ", " + trial.placement.device;
-  return out;
+  return fmt::format("{} on {} {}, {}", title(trial.workload), trial.worker.name, trial.worker.release,
+                     conditions(trial));
 }
 
 void check(const Measure& m) {

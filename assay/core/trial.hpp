@@ -59,6 +59,10 @@ void check(const Trial& trial);
 /// 128 bits of SHA-256 over the canonical JSON of the trial, as 32 hexadecimal digits.
 std::string trial_id(const Trial& trial);
 
+/// "4 ranks, cuda, intra_op=2": settings and placement, for a person. What tells trials apart best stands in front,
+/// because tables cut the end.
+std::string conditions(const Trial& trial);
+
 /// "toy train b8 on fake 1.0, intra_op=2": one line for a person.
 std::string title(const Trial& trial);
 

@@ -160,7 +160,11 @@ TEST(Trial, TheTitleIsOneLineForAPerson) {
   EXPECT_EQ(title(trial), "toy train b8 on fake 1.0.0, intra_op=2");
   trial.placement.ranks = 4;
   trial.placement.device = "cuda";
-  EXPECT_EQ(title(trial), "toy train b8 on fake 1.0.0, intra_op=2, 4 ranks, cuda");
+  EXPECT_EQ(title(trial), "toy train b8 on fake 1.0.0, 4 ranks, cuda, intra_op=2");
+  trial.settings = {};
+  EXPECT_EQ(conditions(trial), "4 ranks, cuda");
+  trial.placement = {};
+  EXPECT_EQ(conditions(trial), "default");
 }
 
 TEST(Measure, DefaultsAreAcceptedAndWhatIsOutOfRangeIsRefused) {

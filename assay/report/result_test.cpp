@@ -69,6 +69,19 @@ TEST(Result, a_trial_without_runs_has_no_result) {
   EXPECT_TRUE(results_of({trial("t")}, {}).empty());
 }
 
+TEST(Result, trials_that_differ_only_in_their_ranks_look_different) {
+  auto together = trial("u");
+  together.trial.placement.ranks = 4;
+  const auto results = results_of({trial("t"), together}, {row("t", "p", 10), row("u", "p", 10)});
+  for (const std::size_t width : {0, 60}) {
+    const std::string text = terminal_report({{}, results}, width);
+    EXPECT_THAT(text, testing::ContainsRegex("\nt .* default "));
+    EXPECT_THAT(text, testing::ContainsRegex("\nu .* 4 ranks "));
+  }
+  EXPECT_THAT(csv_header(), testing::EndsWith(",ranks,device\r\n"));
+  EXPECT_THAT(csv_row(Record{}, together.trial), testing::EndsWith(",4,cpu\r\n"));
+}
+
 TEST(Csv, text_with_commas_quotes_and_line_ends_stays_one_cell) {
   Record failed;
   failed.outcome.message = "a \"b\", c\nd";

@@ -48,22 +48,23 @@ std::string csv_header() {
   return "campaign,trial,index,attempt,counted,network,mode,batch,precision,worker,release,settings,options,outcome,"
          "message,"
          "trusted,platform,started_utc,duration_ns,n,steady_from,median_ns,p90_ns,p99_ns,samples_per_second,pair,"
-         "side,peak_memory_bytes,reasons,effective,phases_seconds\r\n";
+         "side,peak_memory_bytes,reasons,effective,phases_seconds,ranks,device\r\n";
 }
 
 std::string csv_row(const Record& record, const Trial& trial) {
   const auto& s = record.summary;
   const auto detail = store::digest_of(record);
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-                     record.campaign, record.trial, record.index, record.attempt, record.counted,
-                     cell(trial.workload.network), name_of(trial.workload.mode), trial.workload.batch,
-                     cell(trial.workload.precision), cell(trial.worker.name), cell(trial.worker.release),
-                     cell(settings_text(trial.settings)), cell(canonical_json(to_json(trial.workload.options))),
-                     name_of(record.outcome.kind), cell(record.outcome.message), record.validity.trusted,
-                     record.platform, record.started_utc, record.duration_ns, s.n, s.steady_from, cell(s.median_ns),
-                     cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second), record.pair ? record.pair->id : "",
-                     record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
-                     cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)));
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+      record.campaign, record.trial, record.index, record.attempt, record.counted, cell(trial.workload.network),
+      name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision), cell(trial.worker.name),
+      cell(trial.worker.release), cell(settings_text(trial.settings)),
+      cell(canonical_json(to_json(trial.workload.options))), name_of(record.outcome.kind), cell(record.outcome.message),
+      record.validity.trusted, record.platform, record.started_utc, record.duration_ns, s.n, s.steady_from,
+      cell(s.median_ns), cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second), record.pair ? record.pair->id : "",
+      record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
+      cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)),
+      trial.placement.ranks, cell(trial.placement.device));
 }
 
 }  // namespace assay::report

@@ -123,7 +123,7 @@ std::string terminal_report(const ReportData& data, std::size_t width) {
     std::vector<std::string> cells{result.trial_id.substr(0, 8),
                                    title(result.trial.workload),
                                    result.trial.worker.name + " " + result.trial.worker.release,
-                                   title(result.trial.settings),
+                                   conditions(result.trial),
                                    duration_or_dash(result.median_ns),
                                    interval_text(result),
                                    duration_or_dash(result.p90_ns),
