@@ -1,8 +1,11 @@
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 
 #include "assay/measure/conformance.hpp"
+#include "assay/plan/ability.hpp"
 #include "assay/plan/catalog.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
@@ -22,15 +25,35 @@ json listed(const plan::WorkerInfo& worker) {
   out["folder"] = worker.folder.string();
   out["environment_folder"] = nullptr;
   if (!worker.environment_folder.empty()) out["environment_folder"] = worker.environment_folder.string();
+  out["workloads"] = json::array();
+  for (const auto& ability : plan::abilities_of(worker)) out["workloads"].push_back(to_json(ability));
   return out;
 }
 
-/// "toy", "18 operators", "*.py": what it can run, in few words.
-std::string runs_what(const plan::WorkerInfo& worker) {
-  std::vector<std::string> parts = worker.networks;
-  if (!worker.operators.empty()) parts.push_back(fmt::format("({} operators)", worker.operators.size()));
-  for (const auto& kind : worker.files) parts.push_back("*." + kind);
-  return fmt::format("{}", fmt::join(parts, " "));
+/// "it+": infers, trains, several ranks.
+std::string cell(const plan::Ability& ability) {
+  std::string out;
+  for (const Mode mode : ability.modes) out += name_of(mode)[0];
+  return out + (ability.ranks ? "+" : "");
+}
+
+/// A row for each workload, a column for each worker; releases of a worker have the same worker.json.
+std::string matrix(const std::vector<plan::WorkerInfo>& workers) {
+  std::vector<report::Table::Column> columns{{"workload"}};
+  std::vector<std::map<std::string, std::string>> cells;
+  for (const auto& worker : workers) {
+    if (std::any_of(columns.begin(), columns.end(), [&](const auto& c) { return c.title == worker.name; })) continue;
+    columns.push_back({worker.name});
+    auto& column = cells.emplace_back();
+    for (const auto& ability : plan::abilities_of(worker)) column[ability.workload] = cell(ability);
+  }
+  report::Table table(std::move(columns));
+  for (const auto& workload : plan::all_workloads(workers)) {
+    std::vector<std::string> row{workload};
+    for (const auto& column : cells) row.push_back(column.contains(workload) ? column.at(workload) : "-");
+    table.add(std::move(row));
+  }
+  return table.text(terminal_width()) + "i infers, t trains, + several ranks can work together\n";
 }
 
 void list(bool as_json) {
@@ -41,15 +64,13 @@ void list(bool as_json) {
     for (const auto& worker : catalog.workers()) out.push_back(listed(worker));
     return print(out.dump(2) + "\n");
   }
-  report::Table table({{"worker"}, {"release"}, {"installed"}, {"networks"}, {"modes"}, {"details"}, {"what it is"}});
+  report::Table table({{"worker"}, {"release"}, {"installed"}, {"what it is"}});
   std::string missing;
   for (const auto& worker : catalog.workers()) {
-    table.add({worker.name, worker.release, worker.installed() ? "yes" : "no", runs_what(worker),
-               fmt::format("{}", fmt::join(worker.modes, " ")), fmt::format("{}", fmt::join(worker.details, " ")),
-               worker.description});
+    table.add({worker.name, worker.release, worker.installed() ? "yes" : "no", worker.description});
     if (!worker.installed()) missing += " " + worker.name;
   }
-  print(table.text(terminal_width()));
+  print(table.text(terminal_width()) + "\n" + matrix(catalog.workers()));
   if (!missing.empty()) print(fmt::format("To install what is missing: assay worker install{}\n", missing));
 }
 
@@ -76,7 +97,8 @@ void add_worker(CLI::App& app, int& exit_code) {
       app.add_subcommand("worker", "The workers at hand: list, install, and whether they keep the protocol");
   command->require_subcommand(1);
   const auto o = std::make_shared<WorkerOptions>();
-  auto* list_command = command->add_subcommand("list", "What there is, whether it is installed, and what it can run");
+  auto* list_command =
+      command->add_subcommand("list", "What there is, whether it is installed, and which workloads each can run");
   list_command->add_flag("--json", o->json, "Print as JSON");
   list_command->callback([o, &exit_code] {
     list(o->json);

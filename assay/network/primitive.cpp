@@ -27,6 +27,17 @@ std::optional<double> graph_flops(const Workload& workload) {
 
 }  // namespace
 
+std::vector<Primitive> all_primitives() {
+  return {{"gemm"},
+          {"triad"},
+          {"all_reduce", true},
+          {"all_gather", true},
+          {"reduce_scatter", true},
+          {"all_to_all", true},
+          {"broadcast", true},
+          {"ping_pong", true}};
+}
+
 std::optional<double> sample_flops(const Workload& workload) {
   if (workload.network != "gemm" || workload.command) return graph_flops(workload);
   const double flops = 2 * number(workload, "m", 1024) * number(workload, "n", 1024) * number(workload, "k", 1024);

@@ -1,10 +1,21 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "assay/core/workload.hpp"
 
 namespace assay::network {
+
+/// What a worker may know by name besides networks: one operation that is the whole step.
+struct Primitive {
+  std::string name;
+  bool exchanges = false;  ///< between ranks: a collective
+};
+
+/// Every primitive that means the same for all workers.
+std::vector<Primitive> all_primitives();
 
 /// FLOPs of one sample of a workload's step: of a network of Assay's, or of the primitive `gemm` (m x k times k x n,
 /// each 1024 where no option says otherwise). Null where the graph alone does not tell: a user's file, a command, or a
