@@ -311,8 +311,8 @@ def test_of_two_installations_at_once_one_does_it_and_the_other_finds_it_done(us
     user.assay("run", "toy", "--worker", "tiny", *QUICK)
 
 
-# A worker that is built: the package brings a CMake config, as frameworks with a C++ interface do, and the program that comes
-# out is a script of one line, since what it does is of no interest here.
+# A worker that is built: the package brings a CMake config, as frameworks with a C++ interface do, and the program that
+# comes out is a script of one line, since what it does is of no interest here.
 BUILT = {**WORKER, "argv": ["{environment}/bin/tiny"], "environment": {**WORKER["environment"], "build": True}}
 CONFIG = "set(TINY_RELEASE %s)\n"
 LISTS = """
@@ -339,7 +339,7 @@ def test_a_worker_that_is_built_is_built_against_its_release(user):
     user.assay("worker", "install", "tiny", "tiny==1.1")
     for release in ("1.0", "1.1"):
         folder = user.environments / f"tiny-{release}"
-        assert subprocess.run([folder / "bin" / "tiny"], capture_output=True, text=True).stdout == f"{release}\n"
+        assert subprocess.check_output([folder / "bin" / "tiny"], text=True) == f"{release}\n"
         assert not (folder / "build").exists()
     assert user.listed() == {"1.0": True, "1.1": True}
     assert user.left() == []

@@ -25,8 +25,9 @@ def convolutions():
             convolution("plain", "image", [6, 5, 5], 4, kernel=3, stride=2, padding=1),
             convolution("grouped", "plain", [6, 5, 5], 6, kernel=5, padding=2, groups=3, bias=False),
             convolution("depthwise", "grouped", [6, 3, 3], 6, groups=6, padding=0),
-            node("tall", "convolution", "depthwise", [2, 2, 5], [[2, 6, 1, 3]], channels=2, groups=1, bias=False,
-                 **tall),  # fmt: skip
+            node(
+                "tall", "convolution", "depthwise", [2, 2, 5], [[2, 6, 1, 3]], channels=2, groups=1, bias=False, **tall
+            ),
         ],
     )
 
@@ -43,8 +44,8 @@ def norms():
 
 
 def max_pools():
-    """8 wide, windows of 3 every 2: three fit, a fourth begins at 6. With windows of 2 every 3 and padding 1, a last one
-    would begin in the padding behind the input, and is none."""
+    """8 wide, windows of 3 every 2: three fit, a fourth begins at 6. With windows of 2 every 3 and padding 1, a last
+    one would begin in the padding behind the input, and is none."""
     return graph(
         [image([2, 8, 8])],
         [

@@ -120,11 +120,6 @@ def test_an_unknown_option_is_refused_by_name(start, name):
     """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive, or for
     a name that it does not know."""
     worker = start(name)
-    own = [*info(name)["networks"], "none"][0]
-    workload = {"network": own, "batch": 1} if "graph" in WORKLOADS[name] else WORKLOADS[name]
-    """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive, or where
-    it has none for something without a graph."""
-    worker = start(name)
     other = {"network": (info(name)["networks"] or ["none"])[0], "batch": 1}
     workload = other if "graph" in WORKLOADS[name] else WORKLOADS[name]
     answer = worker.prepare(**workload, options={"banana": 1})

@@ -55,7 +55,9 @@ def _written(prepare, folder, name):
     path, data_name = os.path.join(folder, name + ".onnx"), name + ".data"
     data_path, mark = os.path.join(folder, data_name), ".%d.part" % os.getpid()
     try:
-        writer.write(prepare.graph, assay_graph.values_of(prepare, WEIGHTS_SEED), path + mark, data_path + mark, data_name)
+        writer.write(
+            prepare.graph, assay_graph.values_of(prepare, WEIGHTS_SEED), path + mark, data_path + mark, data_name
+        )
         os.replace(data_path + mark, data_path)
         os.replace(path + mark, path)
     finally:
