@@ -277,13 +277,15 @@ def varied():
 
 
 def check_compiled_by_xla_it_computes_the_same():
+    compiled = {"compile": "xla"}
     for graph in (varied(), transformer()):
-        truth = run_infer(graph)[1]
-        built = work.build(prepare(graph, settings={"compile": "xla"}), None)
+        built = work.build(prepare(graph, settings=compiled), None)
         assert built.effective["compile"] == "xla"
-        assert_same(operators.to_graph_order(built.steps.output()), truth)
-        losses = [evaluated(graph, settings=settings)[0] for settings in ({}, {"compile": "xla"})]
-        assert_same(*losses)
+        assert_same(operators.to_graph_order(built.steps.output()), run_infer(graph)[1])
+    losses, norms = evaluated(varied())
+    compiled_losses, compiled_norms = evaluated(varied(), settings=compiled)
+    assert_same(compiled_losses, losses)
+    assert_same([compiled_norms[name] for name in norms], list(norms.values()))
 
 
 def check_bf16_is_bf16_throughout():
@@ -298,11 +300,11 @@ def check_bf16_is_bf16_throughout():
         assert 1e-5 < error < 0.03, error
 
 
-def evaluated(graph, updates=3, rate=0.01, **more):
+def evaluated(graph, updates=3, rate=0.01, momentum=0.9, **more):
     """Losses and norms, from a file of the values that follow from the seed."""
     asked = prepare(graph, "train", **more)
     asked.values = values_file(asked)
-    message = {"output": "/dev/null", "updates": updates, "learning_rate": rate, "momentum": 0.9}
+    message = {"output": "/dev/null", "updates": updates, "learning_rate": rate, "momentum": momentum}
     return work.evaluate(asked, work.build(asked, None), assay_worker.Evaluate(message))
 
 
@@ -317,11 +319,16 @@ def values_file(asked):
 
 
 def check_training_follows_the_rule_of_sgd():
+    for momentum in (0.9, 0.5):
+        train_by_hand(momentum)
+
+
+def train_by_hand(momentum):
     """Softmax regression, whose gradients are known: five updates with momentum, as they would be done by hand."""
     graph = graphs.graph(
         [{"name": "x", "shape": [6], "type": "real"}], [graphs.linear("fc", "x", [4], 6)], loss="cross_entropy"
     )
-    losses, norms = evaluated(graph, updates=5, rate=0.1)
+    losses, norms = evaluated(graph, updates=5, rate=0.1, momentum=momentum)
     v, _ = run_infer(graph)
     x, weight, bias, target = v["input/x"], v["fc/weight"], v["fc/bias"], np.asarray(v["drawn"]["target"])
     moved, truth = [0.0, 0.0], []
@@ -335,7 +342,7 @@ def check_training_follows_the_rule_of_sgd():
             assert_same(
                 [norms["fc/weight"], norms["fc/bias"]], [np.linalg.norm(gradients[0]), np.linalg.norm(gradients[1])]
             )
-        moved = [0.9 * m + g for m, g in zip(moved, gradients)]
+        moved = [momentum * m + g for m, g in zip(moved, gradients)]
         weight, bias = weight - 0.1 * moved[0], bias - 0.1 * moved[1]
     assert_same(losses, truth)
 

@@ -48,7 +48,8 @@ class Training:
         self._function, self._model, self._variables = function, model, model.trainable_variables
         self._arguments, self._loss, self._exchange = arguments, loss, exchange
         self.phases = ("forward", "backward", *(("communicate",) if exchange else ()), "update")
-        self._trace(LEARNING_RATE, MOMENTUM)
+        self._make_functions(MOMENTUM)
+        self._optimizer.learning_rate = LEARNING_RATE
 
     def step(self):
         self._step(*self._arguments)
@@ -71,15 +72,24 @@ class Training:
 
     def evaluate(self, updates, learning_rate, momentum):
         """Losses before each of `updates` updates and after the last, and the variables' first gradients."""
-        self._trace(learning_rate, momentum)
-        first = self._gradients(*self._arguments)[1]
+        if momentum != self._optimizer.momentum:
+            self._make_functions(momentum)
+        for variable in self._optimizer.variables:
+            variable.assign(tf.zeros_like(variable))
+        self._optimizer.learning_rate = learning_rate
+        with tf.GradientTape() as tape:
+            loss = self._forward(*self._arguments)
+        first = tape.gradient(loss, self._tensors())
+        if self._exchange:
+            first = self._communicate(first)
         losses = [float(self._step(*self._arguments)) for _ in range(updates)]
-        losses.append(float(self._forward(*self._arguments)))
+        with tf.GradientTape():  # as it is traced
+            losses.append(float(self._forward(*self._arguments)))
         return losses, [tf.convert_to_tensor(gradient) for gradient in first]
 
-    def _trace(self, learning_rate, momentum):
-        """Makes the functions; TensorFlow traces each when it is first called."""
-        optimizer = keras.optimizers.SGD(learning_rate, momentum=momentum)
+    def _make_functions(self, momentum):
+        """TensorFlow traces each when it is first called. The rate is a variable, momentum becomes part of them."""
+        optimizer = self._optimizer = keras.optimizers.SGD(momentum=momentum)
         optimizer.build(self._variables)
 
         def forward(inputs, target):
@@ -109,7 +119,7 @@ class Training:
             update(gradients)
             return loss
 
-        self._gradients, self._step = function(gradients_of), function(step)
+        self._step = function(step)
 
     def _tensors(self):
         return [variable.value for variable in self._variables]
