@@ -311,7 +311,7 @@ def test_of_two_installations_at_once_one_does_it_and_the_other_finds_it_done(us
     user.assay("run", "toy", "--worker", "tiny", *QUICK)
 
 
-# A worker that is built: the package brings a CMake config, as frameworks with a C++ interface do, and the program that
+# A worker that is built: the package brings a CMake config, as frameworks with a C++ interface do. The program that
 # comes out is a script of one line, since what it does is of no interest here.
 BUILT = {**WORKER, "argv": ["{environment}/bin/tiny"], "environment": {**WORKER["environment"], "build": True}}
 CONFIG = "set(TINY_RELEASE %s)\n"

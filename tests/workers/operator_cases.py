@@ -18,16 +18,14 @@ def activations():
 
 
 def convolutions():
-    tall = {"kernel": [1, 3], "stride": [2, 1], "padding": [0, 2]}
+    tall = {"kernel": [1, 3], "stride": [2, 1], "padding": [0, 2], "channels": 2, "groups": 1, "bias": False}
     return graph(
         [image([4, 9, 9])],
         [
             convolution("plain", "image", [6, 5, 5], 4, kernel=3, stride=2, padding=1),
             convolution("grouped", "plain", [6, 5, 5], 6, kernel=5, padding=2, groups=3, bias=False),
             convolution("depthwise", "grouped", [6, 3, 3], 6, groups=6, padding=0),
-            node(
-                "tall", "convolution", "depthwise", [2, 2, 5], [[2, 6, 1, 3]], channels=2, groups=1, bias=False, **tall
-            ),
+            node("tall", "convolution", "depthwise", [2, 2, 5], [[2, 6, 1, 3]], **tall),
         ],
     )
 

@@ -119,6 +119,8 @@ def test_exit_before_prepare(start, name):
 def test_an_unknown_option_is_refused_by_name(start, name):
     """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive, or for
     a name that it does not know."""
+    """Options of a network that comes as a graph are the core's affair: such a worker is asked for a primitive, or
+    where it has none for something without a graph."""
     worker = start(name)
     other = {"network": (info(name)["networks"] or ["none"])[0], "batch": 1}
     workload = other if "graph" in WORKLOADS[name] else WORKLOADS[name]

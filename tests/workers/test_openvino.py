@@ -120,6 +120,23 @@ def test_intra_op_is_read_back_and_seen_from_outside(start, threads):
     assert busy_threads(worker) == threads
 
 
+def allowed_cpus(pid):
+    """Of its first thread, which is the one that computes where there is only one."""
+    status = pathlib.Path("/proc/%d/status" % pid).read_text()
+    return next(line.split()[1] for line in status.splitlines() if line.startswith("Cpus_allowed_list"))
+
+
+def test_openvino_pins_no_thread_where_there_are_instances_or_an_affinity(start):
+    """By default it does, each process from the first CPU on, so that two of them would share one."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two CPUs")
+    for others in ({"instances": 2}, {"settings": {"intra_op": 1, "affinity": "none"}}):
+        worker = start("openvino")
+        worker.prepare(**{**SMALL, "settings": {"intra_op": 1}, **others}, seconds=PREPARE_SECONDS)
+        worker.measure(max_samples=1)
+        assert allowed_cpus(worker.process.pid) == allowed_cpus(os.getpid())
+
+
 def test_inter_op_is_taken_and_one_request_stays_one(worker):
     prepared = worker.prepare(**heavy(), settings={"inter_op": 2, "intra_op": 2}, seconds=PREPARE_SECONDS)
     assert (prepared["effective"]["inter_op"], prepared["effective"]["intra_op"]) == (1, 2)

@@ -46,6 +46,8 @@ ov::AnyMap properties_of(const worker::Prepare& prepare) {
   if (prepare.settings.intra_op) {
     properties.insert(ov::inference_num_threads(static_cast<int>(*prepare.settings.intra_op)));
   }
+  // By default OpenVINO pins its threads from the first CPU of its mask on: two processes would share that one.
+  if (prepare.instances > 1 || prepare.settings.affinity) properties.insert(ov::hint::enable_cpu_pinning(false));
   return properties;
 }
 
