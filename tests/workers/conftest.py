@@ -19,7 +19,7 @@ FOLDERS = {
     path.parent.name: path.parent if "{environment}" in path.read_text() else BUILD / "workers" / path.parent.name
     for path in sorted((ROOT / "workers").glob("*/worker.json"))
 }
-FOLDERS["toy_python"] = ROOT / "tests" / "workers" / "toy_python"
+FOLDERS.update({path.parent.name: path.parent for path in sorted((ROOT / "tests" / "workers").glob("*/worker.json"))})
 LIMIT_SECONDS = 20
 MOST_LINE_BYTES = 4 << 20
 

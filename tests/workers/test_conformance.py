@@ -11,6 +11,7 @@ from conftest import FOLDERS, info, schema
 WORKLOADS = {
     "fake": {},
     "toy_python": {},
+    "toy_framework": {"network": "small", "graph": graphs.small_network(), "batch": 1},
     "command": {"network": "sleep", "command": ["sleep", "0.002"]},
     "mxnet": {"network": "small", "graph": graphs.small_network()},
     "onnxruntime": {"network": "small", "graph": graphs.small_network()},
