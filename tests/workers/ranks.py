@@ -1,7 +1,13 @@
 """Several workers working together, each with a thread that speaks to it: none answers before the others are there."""
 
 import concurrent.futures
+import json
+import pathlib
 import socket
+import subprocess
+import sys
+
+MPIRUN_SECONDS = 60
 
 
 def peers(ranks):
@@ -39,3 +45,15 @@ class Ranks:
 
     def close(self):
         return self.each(lambda worker, _: worker.close())
+
+
+def under_mpirun(folder, count, prepare, measures, slots=1):
+    """The answers of each worker `mpi`, by rank. More ranks than slots leave each other the CPUs."""
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(count)]
+    command += ["--host", "localhost:%d" % slots, sys.executable, str(pathlib.Path(__file__).with_name("mpi_rank.py"))]
+    command += [str(folder), json.dumps(prepare)]
+    command += [json.dumps({"seconds": 1000, **measure}) for measure in measures]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=MPIRUN_SECONDS, check=False)
+    files = sorted(folder.glob("*.json"), key=lambda path: int(path.stem))
+    assert files, done.stderr
+    return [json.loads(path.read_text()) for path in files]

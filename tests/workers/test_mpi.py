@@ -4,16 +4,12 @@ The values of every result are checked by the worker itself before it answers `p
 wrong is shown in workers/mpi/collective_test.cpp.
 """
 
-import json
-import pathlib
 import shutil
-import subprocess
-import sys
 
 import pytest
 from conftest import FOLDERS
+from ranks import under_mpirun
 
-LIMIT_SECONDS = 60
 COLLECTIVES = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
 
 pytestmark = pytest.mark.skipif(not (FOLDERS["mpi"] / "worker.json").exists(), reason="built without Open MPI")
@@ -26,19 +22,7 @@ def run(tmp_path):
         pytest.skip("mpirun is not installed")
 
     def run(count, network, *measures, slots=1, **prepare):
-        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(count)]
-        command += [
-            "--host",
-            "localhost:%d" % slots,
-            sys.executable,
-            str(pathlib.Path(__file__).parent / "mpi_rank.py"),
-        ]
-        command += [str(tmp_path), json.dumps({"network": network, **prepare})]
-        command += [json.dumps({"seconds": 1000, **measure}) for measure in measures]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
-        files = sorted(tmp_path.glob("*.json"), key=lambda path: int(path.stem))
-        assert files, done.stderr
-        return [json.loads(path.read_text()) for path in files]
+        return under_mpirun(tmp_path, count, {"network": network, **prepare}, measures, slots)
 
     return run
 
