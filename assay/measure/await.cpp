@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <limits>
 
 #include "assay/core/clock.hpp"
+#include "assay/measure/gang.hpp"
 #include "assay/measure/rank.hpp"
 
 namespace assay::measure {
@@ -16,8 +16,9 @@ namespace {
 constexpr std::int64_t kRankEndNs = 12'000'000'000;  // a rank told to stop has ended its tree well within this
 // mpirun does not see that a host is cut off or a rank is stopped, and does not end then.
 constexpr std::int64_t kLauncherEndNs = 3'000'000'000;
+constexpr double kMostLaunchSeconds = 60;  // it may wait for a host without end, too
 constexpr std::int64_t kLookNs = 250'000'000;
-constexpr std::int64_t kAfterFailureNs = 4'000'000'000;  // for the others to leave their results
+constexpr std::int64_t kAfterFailureNs = 3'000'000'000;  // for the others to leave their results
 constexpr std::int64_t kAfterAllNs = 3'000'000'000;
 constexpr int kKilled = 128;
 
@@ -30,14 +31,17 @@ Ranks::Ranks(std::vector<Spawned> ranks, const Of& of)
   const double seconds = m.prepare_limit_seconds + 8 * (m.warmup_seconds + m.seconds + m.limit_seconds) + 60;
   deadline_ns_ = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
   renew_at_ns_ = next_renewal();
-  look_at_ns_ = of_.order.meeting ? monotonic_ns() + kLookNs : std::numeric_limits<std::int64_t>::max();
+  if (!of_.order.meeting) return;
+  look_at_ns_ = monotonic_ns() + kLookNs;
+  const double launch_seconds = std::min(m.prepare_limit_seconds, kMostLaunchSeconds);
+  launch_by_ns_ = monotonic_ns() + static_cast<std::int64_t>(launch_seconds * 1e9);
 }
 
 RanksEnd Ranks::wait(int stop_fd) {
   while (alive() > 0) {
     if (poll_once(stop_fd)) return stop(RanksEnd::stopped);
     if (monotonic_ns() >= look_at_ns_) look_for_results();
-    if (monotonic_ns() >= deadline_ns_) return stop(RanksEnd::finished);
+    if (monotonic_ns() >= std::min(deadline_ns_, launch_by_ns_)) return stop(RanksEnd::finished);
     if (monotonic_ns() >= renew_at_ns_ && !renew()) return stop(RanksEnd::lost);
   }
   return RanksEnd::finished;
@@ -52,7 +56,7 @@ bool Ranks::poll_once(int stop_fd) {
   std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
   for (const auto& rank : ranks_) fds.push_back({rank.pid > 0 ? rank.pidfd.get() : -1, POLLIN, 0});
   const std::int64_t patience =
-      std::max<std::int64_t>(0, std::min({deadline_ns_, renew_at_ns_, look_at_ns_}) - monotonic_ns());
+      std::max<std::int64_t>(0, std::min({deadline_ns_, launch_by_ns_, renew_at_ns_, look_at_ns_}) - monotonic_ns());
   const timespec timeout{patience / 1'000'000'000, patience % 1'000'000'000};
   ppoll(fds.data(), fds.size(), &timeout, nullptr);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -74,6 +78,7 @@ void Ranks::take_exit_code(int code) {
 /// Behind a launcher the ranks themselves cannot be waited for: what they leave in the run directory tells.
 void Ranks::look_for_results() {
   look_at_ns_ = monotonic_ns() + kLookNs;
+  if (launch_by_ns_ != kNever && std::filesystem::exists(of_.directory.path() / kMeetingFile)) launch_by_ns_ = kNever;
   bool failed = false;
   for (std::size_t number = 0; number < seen_.size(); ++number) {
     if (seen_[number]) continue;
@@ -91,7 +96,7 @@ RanksEnd Ranks::stop(RanksEnd why) {
     if (rank.pid > 0) kill(rank.pid, SIGTERM);
   }
   const std::int64_t until = monotonic_ns() + (of_.order.meeting ? kLauncherEndNs : kRankEndNs);
-  deadline_ns_ = renew_at_ns_ = look_at_ns_ = until;
+  deadline_ns_ = launch_by_ns_ = renew_at_ns_ = look_at_ns_ = until;
   while (alive() > 0 && monotonic_ns() < until) poll_once(-1);
   return why;
 }

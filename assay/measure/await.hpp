@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "assay/measure/execution.hpp"
@@ -38,11 +39,14 @@ class Ranks {
   void take_exit_code(int code);
   void look_for_results();
 
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
   std::vector<Spawned> ranks_;
   const Of of_;
   std::int64_t deadline_ns_ = 0;
   std::int64_t renew_at_ns_ = 0;
-  std::int64_t look_at_ns_ = 0;
+  std::int64_t look_at_ns_ = kNever;
+  std::int64_t launch_by_ns_ = kNever;  ///< while rank 0 is not known to be there
   std::vector<bool> seen_;  ///< whose result is there
   int disk_error_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "assay/core/utf8.hpp"
 #include "assay/measure/await.hpp"
 #include "assay/measure/environment.hpp"
+#include "assay/measure/gang.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
@@ -45,7 +46,12 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
       result.emplace();
       result->rank = order.processes[number].rank;
       result->outcome = {OutcomeKind::interrupted, "assay-rank ended without leaving a result", {}, {}, {}, {}};
-      if (order.meeting) result->outcome.stderr_tail = directory.launcher_log();
+      if (order.meeting) {
+        result->outcome.stderr_tail = directory.launcher_log();
+        if (!std::filesystem::exists(directory.path() / kMeetingFile)) {
+          result->outcome.message = "mpirun did not start rank 0: is one of the hosts not there?";
+        }
+      }
     }
     results.push_back(std::move(*result));
   }

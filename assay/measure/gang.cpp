@@ -21,7 +21,6 @@
 namespace assay::measure {
 namespace {
 
-constexpr const char* kMeetingFile = "gang.json";
 constexpr std::int64_t kPollNs = 1'000'000;
 constexpr std::int64_t kTickNs = 100'000'000;
 constexpr std::int64_t kTellNs = 500'000'000;

@@ -27,6 +27,9 @@ void describe(V& v, Meeting& m) {
   v("interface", m.interface);
 }
 
+/// Where rank 0 leaves its address, in the run directory.
+constexpr const char* kMeetingFile = "gang.json";
+
 /// What all ranks do next, as rank 0 decides.
 struct Turn {
   std::string detail;        ///< step, phases or layers; empty: nothing more

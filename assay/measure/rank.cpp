@@ -29,6 +29,8 @@ constexpr double kLayersShare = 0.5;
 // Steps that are counted and not timed have no end of their own.
 constexpr double kForever = 1e6;
 constexpr double kStoppedSeconds = 3;
+// mpirun starts all ranks at once, and they have nothing to load before they meet.
+constexpr double kMostMeetSeconds = 8;
 
 /// The state of one process being measured.
 class Rank {
@@ -102,7 +104,8 @@ class Rank {
   void prepare() {
     const std::int64_t begin = monotonic_ns();
     std::vector<std::string> peers;
-    if (gang_) peers = gang_->meet(measure_.prepare_limit_seconds, [this] { check_stop(); });
+    const double meet_seconds = std::min(measure_.prepare_limit_seconds, kMostMeetSeconds);
+    if (gang_) peers = gang_->meet(meet_seconds, [this] { check_stop(); });
     session_.emplace(part_.argv, environment_, [this] { tick(); });
     probe_.emplace();  // touches its memory while the worker's program is being loaded
     stage_ = "prepare";
