@@ -8,16 +8,22 @@ import dataclasses
 import signal
 import time
 
-from rank_runs import RankRuns
+from rank_runs import BUILD, RankRuns
 
 LIMIT_SECONDS = 15
 START_SECONDS = 60  # for what is to be hit to appear, and for the command to end
-EARLY = 0.25  # share of faults that hit as soon as there is something to hit
+LAUNCH_SECONDS = 8  # for mpirun to start the ranks, where a host is not there
 STEPS_SECONDS = 1.5  # so long after all workers have started at the latest: they prepare, and then take steps
 ARGUMENTS = (
     *("all_reduce", "--worker", "mpi", "--option", "bytes=1048560", "--spin", "false"),
     *("--runs", "1", "--retries", "0", "--warmup", "200ms", "--seconds", "2s"),
 )
+
+# When a fault hits: before mpirun has reached the host, before the rank has met the others, as soon as there is
+# something to hit, or while workers prepare and take steps.
+LAUNCH, MEETING, AT_ONCE, LATER = "launch", "meeting", "at once", "later"
+SHARES = {AT_ONCE: 1, LATER: 4}
+MOMENTS = {"stop assay-rank": {MEETING: 1, **SHARES}, "cut host": {LAUNCH: 1, **SHARES}, "hang ssh": {LAUNCH: 1}}
 
 # What each must end as. Interrupted: not the workload's fault, so it is measured again.
 KINDS = {
@@ -27,8 +33,17 @@ KINDS = {
     "stop assay-rank": {"timed_out"},
     "cut host": {"timed_out"},
     "kill mpirun": {"interrupted"},
+    "hang ssh": {"interrupted"},
 }
 FAULTS = tuple(KINDS)
+STOPPED_RANK = """#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != %d ] || kill -STOP $$
+exec "%s" "$@"
+"""
+HANGING_SSH = """#!/bin/sh
+[ -e "%s" ] || exec sleep 1000
+exec "%s" "$@"
+"""
 WORKER, RANK, LAUNCHER = "assay-worker-mpi", "assay-rank", "mpirun"
 
 
@@ -40,8 +55,8 @@ class Try:
     rank: int
     ranks: int
     spread: bool
-    early: bool
-    delay: float
+    moment: str
+    delay: float = 0  # seconds, where it is later
     hit: bool = True  # false where the run was over before
     seconds: float | None = None  # from the fault to the outcome
     kind: str = ""
@@ -50,7 +65,7 @@ class Try:
 
     def __str__(self):
         where = "on %d hosts" % self.ranks if self.spread else "on one host"
-        when = "at once" if self.early else "%.2f s after the workers came" % self.delay
+        when = self.moment + (" by %.2f s" % self.delay if self.moment == LATER else "")
         return "%s, rank %d of %d %s, %s: %s (%s) after %s s; %s" % (
             *(self.fault, self.rank, self.ranks, where, when, self.kind or "no outcome", self.message[:300]),
             *("-" if self.seconds is None else "%.1f" % self.seconds, "; ".join(self.wrong) or "as it must be"),
@@ -60,8 +75,10 @@ class Try:
 def draw(fault, rng, most_ranks):
     """Which rank of how many, where they are, and when."""
     ranks = rng.randint(2, most_ranks)
-    spread = fault == "cut host" or rng.random() < 0.7
-    return Try(fault, rng.randrange(ranks), ranks, spread, rng.random() < EARLY, rng.uniform(0, STEPS_SECONDS))
+    spread = fault in ("cut host", "hang ssh") or rng.random() < 0.7
+    moments = MOMENTS.get(fault, SHARES)
+    moment = rng.choices([*moments], [*moments.values()])[0]
+    return Try(fault, rng.randrange(ranks), ranks, spread, moment, rng.uniform(0, STEPS_SECONDS))
 
 
 def until(condition, seconds, pause=0.01):
@@ -77,6 +94,7 @@ def until(condition, seconds, pause=0.01):
 def targets(runs, one):
     """Processes that the fault can hit; for a host that is cut off, those that say that it is in use."""
     name = {"worker": WORKER, "mpirun": LAUNCHER}.get(one.fault.split()[1], RANK)
+    name = LAUNCHER if one.moment == LAUNCH else name
     return [p for p in runs.processes() if p.name == name and (name == LAUNCHER or p.rank == one.rank)]
 
 
@@ -87,22 +105,40 @@ def wait_for_the_moment(runs, one, program):
         return program.poll() is not None or sum(p.name == WORKER for p in runs.processes()) >= one.ranks
 
     until(lambda: program.poll() is not None or targets(runs, one), START_SECONDS)
-    if not one.early:
+    if one.moment == LATER:
         until(workers, START_SECONDS)
         until(lambda: program.poll() is not None, one.delay)
     return next(iter(targets(runs, one)), None)
 
 
+def set_up(one, runs):
+    """Faults that are there before the run is. What its command needs for that."""
+    if one.moment == LAUNCH:
+        if one.fault == "cut host":
+            runs.hosts.link_down(one.rank)
+        else:
+            runs.replace_ssh(HANGING_SSH)
+        return ["--prepare-limit", "%ds" % LAUNCH_SECONDS]
+    if one.moment == MEETING:
+        runs.replace_rank_program(STOPPED_RANK % (one.rank, BUILD / "libexec" / "assay-rank"))
+    return []
+
+
 def apply(one, hosts, target):
     if one.fault == "cut host":
         hosts.link_down(one.rank)
-    else:
+    elif one.moment in (AT_ONCE, LATER):
         target.send(signal.SIGKILL if one.fault.startswith("kill") else signal.SIGSTOP)
 
 
-def mend(one, hosts):
+def mend(one, runs):
     if one.fault == "cut host":
-        hosts.link_up(one.rank)
+        runs.hosts.link_up(one.rank)
+    runs.mended.touch()
+
+
+def kinds(one):
+    return {"interrupted"} if one.moment == LAUNCH else KINDS[one.fault]
 
 
 def judge_first(one, runs, there):
@@ -117,8 +153,8 @@ def judge_first(one, runs, there):
     one.kind, one.message = first[0]
     if one.kind == "ok":
         one.hit = False  # it had all it wanted just before
-    elif one.kind not in KINDS[one.fault]:
-        one.wrong.append("%s in place of %s" % (one.kind, " or ".join(sorted(KINDS[one.fault]))))
+    elif one.kind not in kinds(one):
+        one.wrong.append("%s in place of %s" % (one.kind, " or ".join(sorted(kinds(one)))))
     left = [p for p in there if p.alive()]
     if left:
         one.wrong.append("still there: %s" % left)
@@ -142,7 +178,7 @@ def judge_end(one, runs, program):
 def carry_out(one, folder, hosts, planted=None):
     """Runs it with the fault; fills in and returns `one`."""
     with RankRuns(folder, hosts, one.spread, planted) as runs:
-        program = runs.start(*ARGUMENTS, ranks=one.ranks)
+        program = runs.start(*ARGUMENTS, *set_up(one, runs), ranks=one.ranks)
         try:
             target = wait_for_the_moment(runs, one, program)
             if target is None:
@@ -152,11 +188,11 @@ def carry_out(one, folder, hosts, planted=None):
             there = [process for process in runs.processes() if process.pid != program.pid]
             apply(one, hosts, target)
             judge_first(one, runs, there)
-            mend(one, hosts)
+            mend(one, runs)
             if one.kind:
                 judge_end(one, runs, program)
         finally:
-            mend(one, hosts)
+            mend(one, runs)
             runs.end()
             program.wait()
     return one

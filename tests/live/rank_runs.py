@@ -52,6 +52,7 @@ class RankRuns:
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir(parents=True)
         self.store = self.folder / "assay.db"
+        self.mended = self.folder / "mended"  # there when a fault is over
         self.variables = {key: str(value) for key, value in variables.items()}
         self.program = BUILD / "assay"
         if planted and (BUILD / f"assay-planted-{planted}").exists():
@@ -73,6 +74,22 @@ class RankRuns:
         if self.spread:
             env.update({"OMPI_MCA_" + name: value for name, value in self.hosts.mpi_parameters().items()})
         return {**env, **self.variables}
+
+    def replace_rank_program(self, script):
+        """Has the script run wherever assay-rank would be."""
+        self.variables["ASSAY_LIBEXEC"] = str(self._write_program("assay-rank", script).parent)
+
+    def replace_ssh(self, script):
+        """Has the script run in place of ssh; it gets two paths: of the mended file, and of what it is to do then."""
+        name = "OMPI_MCA_plm_rsh_agent"
+        self.variables[name] = str(self._write_program("ssh", script % (self.mended, self.environment()[name])))
+
+    def _write_program(self, name, script):
+        path = self.folder / "programs" / name
+        path.parent.mkdir()
+        path.write_text(script)
+        path.chmod(0o755)
+        return path
 
     def start(self, *arguments, ranks=None):
         ranks = ranks or self.hosts.count
@@ -122,8 +139,11 @@ class RankRuns:
             if mark not in environment:
                 continue
             _, _, rank = (b"\0" + environment).partition(b"\0OMPI_COMM_WORLD_RANK=")
-            name = pathlib.Path(read_bytes(folder / "cmdline").split(b"\0")[0].decode(errors="replace")).name
-            found.append(Process(int(folder.name), name, int(rank.split(b"\0")[0]) if rank else None))
+            words = read_bytes(folder / "cmdline").decode(errors="replace").split("\0")
+            script = words[0] == "/bin/sh" and len(words) > 1
+            found.append(
+                Process(int(folder.name), pathlib.Path(words[script]).name, int(rank.split(b"\0")[0]) if rank else None)
+            )
         return [process for process in found if process.alive()]
 
     def end(self):
