@@ -179,6 +179,29 @@ def check_primitives_compute_what_they_say():
     assert_same(cells["a"], cells["b"] + 3 * cells["c"])
 
 
+def check_what_a_collective_cannot_do_is_refused_by_name():
+    right = {"network": "all_reduce", "mode": "infer", "batch": 1, "precision": "fp32", "options": {"bytes": 24}}
+    cases = [
+        ({"options": {"bytes": 12}}, {}, "bytes=12"),
+        ({"options": {"bytes": "8"}}, {}, "bytes='8'"),
+        ({"options": {"size": 8}}, {}, "size"),
+        ({}, {"ranks": 1}, "1 rank"),
+        ({"network": "ping_pong"}, {"ranks": 3}, "3 ranks"),
+        ({"mode": "train"}, {}, "train"),
+        ({"batch": 2}, {}, "batch 2"),
+        ({"precision": "bf16"}, {}, "bf16"),
+        ({}, {"settings": {"intra_op": 1}}, "intra_op"),
+    ]
+    for workload, more, part in cases:
+        try:
+            collectives.refuse_early(assay_worker.Prepare({"ranks": 2, "workload": {**right, **workload}, **more}))
+        except assay_worker.Refused as refusal:
+            assert part in str(refusal), refusal
+        else:
+            raise AssertionError("%s was not refused" % part)
+    collectives.refuse_early(assay_worker.Prepare({"ranks": 2, "workload": right, "settings": {"inter_op": 1}}))
+
+
 def check_a_wrong_result_of_a_collective_fails():
     """An exchange that does nothing: the sum over ranks is not there."""
     workload = {"network": "all_reduce", "mode": "infer", "batch": 1, "precision": "fp32", "options": {"bytes": 24}}
