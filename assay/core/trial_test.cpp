@@ -144,6 +144,9 @@ TEST(Trial, NamesTheFieldThatIsOutOfRange) {
   trial = plain_trial();
   trial.placement.ranks = 0;
   EXPECT_THAT(refusal(trial), testing::StartsWith("placement.ranks: 0 "));
+  trial.placement.ranks = 2;
+  trial.settings.instances = 3;
+  EXPECT_THAT(refusal(trial), testing::StartsWith("2 ranks and 3 instances"));
   trial = plain_trial();
   trial.worker.name = "";
   EXPECT_THAT(refusal(trial), testing::StartsWith("worker: "));

@@ -47,7 +47,7 @@ class Ranks {
   std::int64_t renew_at_ns_ = 0;
   std::int64_t look_at_ns_ = kNever;
   std::int64_t launch_by_ns_ = kNever;  ///< while rank 0 is not known to be there
-  std::vector<bool> seen_;  ///< whose result is there
+  std::vector<bool> seen_;              ///< whose result is there
   int disk_error_ = 0;
 };
 

@@ -210,8 +210,7 @@ class Equality {
           result.problems.push_back(fmt::format("no gradient of {} was given", name));
           return;
         }
-        const double error =
-            std::abs(one->second - one_due->second) / std::max(one_due->second, kGradientFloor * due);
+        const double error = std::abs(one->second - one_due->second) / std::max(one_due->second, kGradientFloor * due);
         if (error > *result.one_gradient_error || std::isnan(error)) {
           result.one_gradient_error = error;
           result.one_gradient_of = name;

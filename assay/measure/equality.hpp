@@ -23,9 +23,9 @@ struct EqualityRequest {
   std::function<void(const std::string& worker)> started = [](const auto&) {};
 };
 
-/// How far apart is too far. Outputs of workers in fp32 differ by a few 1e-6 in L2 norm, the smallest mistakes seen (the
-/// tanh form of GELU, another epsilon) by 3e-4. Gradients through many batch norms are less exact: in PyTorch itself,
-/// fp32 is up to 6e-4 away from fp64 in the norm of all of them, and up to 6e-3 in that of a single parameter.
+/// How far apart is too far. Outputs of workers in fp32 differ by a few 1e-6 in L2 norm, the smallest mistakes seen
+/// (the tanh form of GELU, another epsilon) by 3e-4. Gradients through many batch norms are less exact: in PyTorch
+/// itself, fp32 is up to 6e-4 away from fp64 in the norm of all of them, and up to 6e-3 in that of a single parameter.
 struct EqualityLimits {
   double output = 1e-4;         ///< relative L2 error
   double gradient = 1e-3;       ///< of the norm of the whole first gradient
@@ -40,8 +40,8 @@ struct EqualityResult {
   std::string worker;
   std::string release;
   std::optional<std::int64_t> parameters;
-  std::optional<double> output_error;    ///< ||y - r|| / ||r||
-  std::optional<double> output_spread;   ///< standard deviation of the outputs: 0 compares nothing
+  std::optional<double> output_error;        ///< ||y - r|| / ||r||
+  std::optional<double> output_spread;       ///< standard deviation of the outputs: 0 compares nothing
   std::optional<double> gradient_error;      ///< of the norm of the whole first gradient
   std::optional<double> one_gradient_error;  ///< of the norm of a parameter's, the largest
   std::string one_gradient_of;               ///< the parameter it is largest for

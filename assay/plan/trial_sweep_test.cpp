@@ -64,7 +64,7 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
                                                         {"options.rate", "0.5"},
                                                         {"options.deep", "true"},
                                                         {"options.kind", "wide"},
-                                                        {"settings.instances", "2"},
+                                                        {"settings.instances", "1"},  // ranks go with no others
                                                         {"settings.inter_op", "3"},
                                                         {"settings.intra_op", "4"},
                                                         {"settings.library_threads", "5"},
@@ -85,6 +85,7 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
   }
   WorkerInfo open = fake_worker("1");
   open.name = "open";
+  open.ranks = true;
   open.precisions = open.devices = open.settings = {"*"};
   const auto trials = expand({sweep}, 1, Catalog({open}));
   ASSERT_EQ(trials.size(), 1u);
@@ -92,7 +93,7 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
     "workload": {"network": "toy", "graph": null, "mode": "train", "batch": 2, "precision": "bf16", "data": "disk",
                  "options": {"width": 3, "rate": 0.5, "deep": true, "kind": "wide"}, "command": null},
     "worker": {"name": "open", "release": "1"},
-    "settings": {"instances": 2, "inter_op": 3, "intra_op": 4, "library_threads": 5, "affinity": "spread",
+    "settings": {"instances": 1, "inter_op": 3, "intra_op": 4, "library_threads": 5, "affinity": "spread",
                  "memory_bind": "local", "allocator": "jemalloc", "spin": false, "compile": "inductor",
                  "layout": "nhwc", "loaders": 0, "prefetch": 6, "bucket_bytes": 26214400,
                  "env": {"KMP_AFFINITY": "fine,compact"}},

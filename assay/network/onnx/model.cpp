@@ -92,8 +92,7 @@ Tensor read_tensor(std::string_view message) {
   }
   double elements = 1;
   for (const auto size : tensor.dims) {
-    if (size < 0 || size > kMostOfOne)
-      fail(ErrorKind::bad_input, "{} has a dimension of {}", shown(tensor.name), size);
+    if (size < 0 || size > kMostOfOne) fail(ErrorKind::bad_input, "{} has a dimension of {}", shown(tensor.name), size);
     elements *= static_cast<double>(size);
   }
   if (elements > static_cast<double>(kMostOfOne)) {
