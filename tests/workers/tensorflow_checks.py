@@ -290,14 +290,15 @@ def check_compiled_by_xla_it_computes_the_same():
 
 def check_bf16_is_bf16_throughout():
     for graph in (varied(), transformer()):
-        truth = run_infer(graph)[1]
-        built = work.build(prepare(graph, "train", precision="bf16"), None)
-        assert {v.dtype for v in built.network.model.trainable_variables} == {"bfloat16"}
-        output = built.network.model(built.network.inputs, training=False)
+        output = work.build(prepare(graph, precision="bf16"), None).steps.output()
         assert output.dtype == tf.bfloat16
+        truth = run_infer(graph)[1]
         # bf16 keeps 8 bits: 2^-8 = 0.4 % for each rounding, some of them in a row.
         error = np.linalg.norm(tf.cast(output, "float32") - truth) / np.linalg.norm(truth)
         assert 1e-5 < error < 0.03, error
+    built = work.build(prepare(varied(), "train", precision="bf16"), None)
+    assert {v.dtype for v in built.network.model.trainable_variables} == {"bfloat16"}
+    assert {v.dtype for v in built.steps._optimizer.variables if len(v.shape)} == {"bfloat16"}
 
 
 def evaluated(graph, updates=3, rate=0.01, momentum=0.9, **more):
