@@ -248,6 +248,14 @@ TEST_F(CatalogEnvironments, what_is_incomplete_moved_or_broken_is_not_installed)
   EXPECT_THAT(catalog.problems(), ElementsAre(HasSubstr("pytorch-3.0/installed.json")));
 }
 
+TEST_F(CatalogEnvironments, a_worker_is_built_only_where_it_says_so) {
+  const auto build_of = [](const std::string& environment) {
+    return from_json<Environment>(parse_json(environment)).build;
+  };
+  EXPECT_FALSE(build_of(R"({"package": "torch", "requirements": "requirements.txt"})"));
+  EXPECT_TRUE(build_of(R"({"package": "openvino", "requirements": "requirements.txt", "build": true})"));
+}
+
 TEST_F(CatalogEnvironments, an_environment_must_be_described_and_its_name_must_end_somewhere) {
   WorkerInfo info = fake_worker("1");
   info.argv = {"{environment}/bin/python"};
