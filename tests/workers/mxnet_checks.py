@@ -141,7 +141,7 @@ def check_an_even_local_response_norm_is_refused():
         raise AssertionError("it was taken")
 
 
-# size, kernel, stride, padding, ceil, windows there are: by the rule that a window begins in the image or before it.
+# size, kernel, stride, padding, ceil, windows there are. The rule: a window must begin in the image or before it.
 POOLS = [
     (8, 3, 2, 0, False, 3),
     (8, 3, 2, 0, True, 4),  # the last has two columns

@@ -16,7 +16,7 @@ def before_import(prepare):
         os.environ["OMP_NUM_THREADS"] = str(threads)
         os.environ.pop("MXNET_OMP_MAX_THREADS", None)  # it would win
     if settings.get("inter_op") is not None:
-        os.environ["MXNET_CPU_WORKER_NTHREADS"] = str(settings["inter_op"])
+        _set_engine_threads(prepare, settings["inter_op"], threads)
     if settings.get("spin") is not None:
         os.environ["OMP_WAIT_POLICY"] = "active" if settings["spin"] else "passive"
     if os.environ.get(_FP32_LOWERED_BY, "STRICT").upper() != "STRICT":
@@ -38,6 +38,22 @@ def versions(mxnet):
     import numpy
 
     return {"mxnet": mxnet.__version__, "numpy": numpy.__version__, "python": platform.python_version()}
+
+
+def _set_engine_threads(prepare, engine_threads, openmp_threads):
+    """MXNet's engine runs an inference as one piece, and training in pieces of 15 nodes unless told otherwise. Only node
+    by node can its threads work side by side."""
+    if engine_threads > 1:
+        if not prepare.trains:
+            message = "inter_op %d: MXNet's engine runs an inference as one piece. Leave it unset, or 1."
+            raise assay_worker.Refused(message % engine_threads)
+        if openmp_threads != 1 and any(node["op"] == "attention" for node in prepare.graph["nodes"]):
+            message = (
+                "inter_op %d with attention needs intra_op 1: MXNet's OpenBLAS hangs when two threads call it at once."
+            )
+            raise assay_worker.Refused(message % engine_threads)
+        os.environ["MXNET_EXEC_BULK_EXEC_TRAIN"] = "0"
+    os.environ["MXNET_CPU_WORKER_NTHREADS"] = str(engine_threads)
 
 
 def _openmp_threads(settings):
