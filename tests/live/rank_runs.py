@@ -71,6 +71,7 @@ class RankRuns:
         if "ASSAY_ENVIRONMENTS" in os.environ:
             env["ASSAY_ENVIRONMENTS"] = os.environ["ASSAY_ENVIRONMENTS"]
         env.update(TMPDIR=str(self.temporary), ASSAY_HOST_LOCK=str(self.folder / "host.lock"))
+        env["OMPI_MCA_btl_vader_backing_directory"] = str(self.temporary)  # what killed workers leave stays in there
         if self.spread:
             env.update({"OMPI_MCA_" + name: value for name, value in self.hosts.mpi_parameters().items()})
         return {**env, **self.variables}

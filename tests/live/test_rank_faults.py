@@ -42,6 +42,19 @@ def test_a_rank_that_never_comes_ends_the_run(tmp_path, hosts):
     assert not one.wrong, one
 
 
+def test_a_killed_agent_leaves_nothing_and_the_same_command_goes_on(tmp_path, hosts):
+    with rank_runs.RankRuns(tmp_path / "runs", hosts) as runs:
+        agent = runs.start(*rank_faults.ARGUMENTS)
+        assert rank_faults.until(lambda: sum(p.name == rank_faults.WORKER for p in runs.processes()) == RANKS, 60)
+        agent.kill()
+        agent.wait()
+        assert rank_faults.until(lambda: not runs.processes(), rank_faults.LIMIT_SECONDS), runs.processes()
+        code, said = runs.run(*rank_faults.ARGUMENTS)
+        assert code == 0, said
+        assert runs.rows("SELECT outcome, counted FROM record") == [("ok", 1)]
+        assert not runs.processes()
+
+
 @pytest.mark.parametrize(("planted", "fault"), [("deaf_ranks", "stop assay-rank"), ("patient_agent", "cut host")])
 def test_the_planted_bug_is_seen(tmp_path, hosts, planted, fault):
     """Ranks that wait for a silent one without end; an agent that waits for an mpirun that does not end."""
