@@ -1,6 +1,9 @@
 #include "assay/core/hash.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace assay {
 namespace {
@@ -16,6 +19,19 @@ TEST(Hash, HexIsTheFirstHalfOfTheFipsDigests) {
 TEST(Hash, IntegerIsTheFirst63BitsOfTheDigest) {
   EXPECT_EQ(hash_int("abc"), 0x5d3c0b5fc780e7f5);  // 0xba7816bf8f01cfea >> 1
   EXPECT_EQ(hash_int(""), 0x71d862214c7e0e0a);     // 0xe3b0c44298fc1c14 >> 1
+}
+
+TEST(Hash, OfAFileIsThatOfItsBytes) {
+  const std::string path = testing::TempDir() + "assay-hash-" + std::to_string(getpid());
+  // The third FIPS message, of a million letters, and more than is read at once.
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1'000'000}, std::size_t{1} << 20, (std::size_t{5} << 20) + 1}) {
+    std::ofstream(path) << std::string(size, 'a');
+    EXPECT_EQ(hash_hex_of_file(path), hash_hex(std::string(size, 'a'))) << size;
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(hash_hex_of_file(path));
+  EXPECT_FALSE(hash_hex_of_file(testing::TempDir())) << "a folder";
 }
 
 TEST(Hash, ReadsZeroBytesLikeAnyOther) {

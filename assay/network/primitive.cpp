@@ -1,7 +1,9 @@
 #include "assay/network/primitive.hpp"
 
+#include "assay/core/hash.hpp"
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
+#include "assay/network/onnx.hpp"
 
 namespace assay::network {
 namespace {
@@ -25,6 +27,17 @@ std::optional<double> graph_flops(const Workload& workload) {
   }
 }
 
+/// Of a user's ONNX file, where it lies where it lay and is still the one that was measured.
+std::optional<double> onnx_flops(const Workload& workload) {
+  if (!workload.graph || workload.mode == Mode::train || hash_hex_of_file(workload.network) != *workload.graph)
+    return {};
+  try {
+    return read_onnx(workload.network).flops;
+  } catch (const Error&) {
+    return {};  // the framework may read what we do not
+  }
+}
+
 }  // namespace
 
 std::vector<Primitive> all_primitives() {
@@ -39,6 +52,7 @@ std::vector<Primitive> all_primitives() {
 }
 
 std::optional<double> sample_flops(const Workload& workload) {
+  if (workload.network.ends_with(".onnx") && !workload.command) return onnx_flops(workload);
   if (workload.network != "gemm" || workload.command) return graph_flops(workload);
   const double flops = 2 * number(workload, "m", 1024) * number(workload, "n", 1024) * number(workload, "k", 1024);
   return flops > 0 ? std::optional(flops) : std::nullopt;

@@ -105,6 +105,10 @@ void check(const WorkerInfo& worker) {
   check_environment(worker);
 }
 
+bool is_whole_network(std::string_view kind) {
+  return kind == "onnx";
+}
+
 bool older_release(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     const std::string_view rest_a = a, rest_b = b;

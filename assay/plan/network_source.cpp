@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "assay/core/hash.hpp"
 #include "assay/network/network.hpp"
@@ -12,7 +10,7 @@
 namespace assay::plan {
 namespace {
 
-constexpr std::uintmax_t kMostFileBytes = 16u << 20;
+constexpr std::uintmax_t kMostFileBytes = 16u << 20;  // of a file with functions: what is larger is no program
 
 NetworkSource graph_source(const WorkerInfo& worker, const Workload& workload) {
   const auto graph = network::build(workload.network, workload.options);
@@ -25,31 +23,37 @@ NetworkSource graph_source(const WorkerInfo& worker, const Workload& workload) {
   return {network::to_wire(graph), {}, network::graph_hash(graph)};
 }
 
-/// Where "file.py:function" is split, where its kind is one of the worker's.
-std::optional<std::size_t> split_at(const WorkerInfo& worker, const std::string& text) {
+struct NamedFile {
+  std::filesystem::path path;
+  std::optional<std::string> function;
+};
+
+/// "file.py:function" or "file.onnx", where its kind is one of the worker's.
+std::optional<NamedFile> file_named(const WorkerInfo& worker, const std::string& text) {
   const auto colon = text.rfind(':');
-  if (colon == std::string::npos) return {};
   for (const auto& kind : worker.files) {
-    if (text.substr(0, colon).ends_with("." + kind)) return colon;
+    const std::string end = "." + kind;
+    if (is_whole_network(kind)) {
+      if (text.ends_with(end)) return NamedFile{std::filesystem::absolute(text).lexically_normal(), {}};
+    } else if (colon != std::string::npos && text.substr(0, colon).ends_with(end)) {
+      return NamedFile{std::filesystem::absolute(text.substr(0, colon)).lexically_normal(), text.substr(colon + 1)};
+    }
   }
   return {};
 }
 
-NetworkSource file_source(const std::string& text, std::size_t colon) {
-  const auto path = std::filesystem::absolute(text.substr(0, colon)).lexically_normal();
-  const auto function = text.substr(colon + 1);
+NetworkSource file_source(const NamedFile& file) {
+  const auto path = file.path.string();
   std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file and a function in it, file:function.",
-         shown(path.string()));
+  const auto size = std::filesystem::file_size(file.path, error);
+  const auto hash = error ? std::nullopt : hash_hex_of_file(file.path);
+  if (!hash) {
+    fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file{}.", shown(path),
+         file.function ? " and a function in it, file:function" : "");
   }
-  if (size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path.string()));
-  if (function.empty()) fail(ErrorKind::usage, "network: {} names no function behind the colon.", shown(text));
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto hash = hash_hex(bytes);
-  return {nullptr, NetworkFile{path.string(), function, hash}, hash};
+  if (file.function && size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path));
+  if (file.function == "") fail(ErrorKind::usage, "network: {} names no function behind the colon.", shown(path + ":"));
+  return {nullptr, NetworkFile{path, file.function, *hash}, *hash};
 }
 
 NetworkSource find_source(const WorkerInfo& worker, const Workload& workload) {
@@ -57,7 +61,7 @@ NetworkSource find_source(const WorkerInfo& worker, const Workload& workload) {
   const auto& own = worker.networks;
   if (std::find(own.begin(), own.end(), workload.network) != own.end()) return {};
   if (!worker.operators.empty() && network::is_network(workload.network)) return graph_source(worker, workload);
-  if (const auto colon = split_at(worker, workload.network)) return file_source(workload.network, *colon);
+  if (const auto file = file_named(worker, workload.network)) return file_source(*file);
   return {};
 }
 

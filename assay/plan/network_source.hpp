@@ -10,17 +10,17 @@
 
 namespace assay::plan {
 
-/// A user's own network: a function in a file.
+/// A user's own network: a function in a file, or the file itself.
 struct NetworkFile {
-  std::string path;  ///< absolute
-  std::string function;
-  std::string hash;  ///< of the file's bytes
+  std::string path;                     ///< absolute
+  std::optional<std::string> function;  ///< null where the file is the network
+  std::string hash;                     ///< of the file's bytes
 };
 
 template <typename V>
 void describe(V& v, NetworkFile& f) {
   required(v, "path", f.path);
-  required(v, "function", f.function);
+  v("function", f.function);
   required(v, "hash", f.hash);
 }
 
@@ -32,7 +32,7 @@ struct NetworkSource {
 };
 
 /// Finds the source of networks, each once. A network of Assay's is a graph for every worker that builds graphs;
-/// "folder/file.py:function" is a file for every worker that takes such files.
+/// "folder/file.py:function", or "folder/file.onnx", is a file for every worker that takes such files.
 class NetworkSources {
  public:
   /// Throws Error{usage} where the worker cannot build the network, the network refuses an option, or a file is

@@ -18,7 +18,7 @@ WorkerInfo builder_of_graphs() {
   worker.name = "builder";
   worker.release = "1";
   worker.networks = {"gemm"};
-  worker.files = {"py"};
+  worker.files = {"py", "onnx"};
   for (const auto* name : EnumNames<network::Op>::names) worker.operators.emplace_back(name);
   return worker;
 }
@@ -43,7 +43,10 @@ std::string error_of(ErrorKind kind, Function&& function) {
 /// A file of this test alone, gone at its end.
 class File {
  public:
-  explicit File(const std::string& text) { write(text); }
+  explicit File(const std::string& text, const std::string& kind = "py")
+      : path_(testing::TempDir() + "assay-network-" + std::to_string(getpid()) + "." + kind) {
+    write(text);
+  }
   ~File() { std::filesystem::remove(path_); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -51,7 +54,7 @@ class File {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "assay-network-" + std::to_string(getpid()) + ".py";
+  std::string path_;
 };
 
 TEST(NetworkSource, OfANetworkIsItsGraph) {
@@ -115,6 +118,26 @@ TEST(NetworkSource, OfAFileIsItsBytes) {
               AllOf(HasSubstr("has changed"), HasSubstr(file.path())));
 }
 
+TEST(NetworkSource, OfAnOnnxFileIsTheFileItself) {
+  const File file("any bytes", "onnx");
+  const auto worker = builder_of_graphs();
+  auto asked = workload(file.path());
+  NetworkSources sources;
+  bind_network(sources, worker, asked);
+  EXPECT_EQ(asked.graph, hash_hex("any bytes"));
+  const auto planned = planned_source(worker, asked);
+  ASSERT_TRUE(planned.file);
+  EXPECT_EQ(planned.file->path, file.path());
+  EXPECT_FALSE(planned.file->function);
+  EXPECT_TRUE(to_json(*planned.file).at("function").is_null());
+
+  file.write("other bytes");
+  EXPECT_THAT(error_of(ErrorKind::failure, [&] { planned_source(worker, asked); }), HasSubstr("has changed"));
+  auto elsewhere = builder_of_graphs();
+  elsewhere.files = {"py"};
+  EXPECT_TRUE(NetworkSources().find(elsewhere, workload(file.path())).hash.empty()) << "it takes no such files";
+}
+
 TEST(NetworkSource, SaysWhatIsWrongWithAFile) {
   const File file("x");
   NetworkSources sources;
@@ -122,6 +145,7 @@ TEST(NetworkSource, SaysWhatIsWrongWithAFile) {
     return error_of(ErrorKind::usage, [&] { sources.find(builder_of_graphs(), workload(network)); });
   };
   EXPECT_THAT(message("/nowhere/net.py:build"), HasSubstr("'/nowhere/net.py' cannot be read"));
+  EXPECT_THAT(message("/nowhere/net.onnx"), HasSubstr("'/nowhere/net.onnx' cannot be read"));
   EXPECT_THAT(message(file.path() + ":"), HasSubstr("no function"));
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> names_of_networks(const WorkerInfo& worker) {
   if (!worker.operators.empty()) {
     for (const auto& about : network::all_networks()) names.push_back(about.name);
   }
-  for (const auto& kind : worker.files) names.push_back("FILE." + kind + ":FUNCTION");
+  for (const auto& kind : worker.files) names.push_back("FILE." + kind + (is_whole_network(kind) ? "" : ":FUNCTION"));
   return names;
 }
 

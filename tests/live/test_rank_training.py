@@ -1,4 +1,4 @@
-"""Training on several ranks through `assay run`: the record has for each rank what its steps and their exchange took."""
+"""Training on several ranks through `assay run`: what each rank leaves in the record."""
 
 import json
 import os

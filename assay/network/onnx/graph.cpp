@@ -128,7 +128,10 @@ class GraphMaker {
            const Node* last = nullptr) {
     network::Node made;
     const auto& output = (last != nullptr ? *last : node).outputs.at(0);
-    for (const auto& value : values) made.inputs.push_back(name_of_value(value));
+    for (const auto& value : values) {
+      if (names_.count(value) == 0) no_counterpart(node, fmt::format("the constant {} has no node", shown(value)));
+      made.inputs.push_back(names_.at(value));
+    }
     made.name = unique(output);
     made.op = op;
     made.attributes = std::move(attributes);

@@ -41,8 +41,8 @@ def versions(mxnet):
 
 
 def _set_engine_threads(prepare, engine_threads, openmp_threads):
-    """MXNet's engine runs an inference as one piece, and training in pieces of 15 nodes unless told otherwise. Only node
-    by node can its threads work side by side."""
+    """MXNet's engine runs an inference as one piece, and training in pieces of 15 nodes unless told otherwise. Only
+    node by node can its threads work side by side."""
     if engine_threads > 1:
         if not prepare.trains:
             message = "inter_op %d: MXNet's engine runs an inference as one piece. Leave it unset, or 1."

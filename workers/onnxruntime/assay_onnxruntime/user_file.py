@@ -90,13 +90,14 @@ def _draw(wanted, shape, random):
 
 
 def _count_parameters(graph):
-    """Real numbers stored in the file, but for the running statistics of batch norms."""
+    """Real numbers stored in the file, but for the running statistics of batch norms and numbers without a dimension:
+    the same as `assay show --network FILE.onnx` counts."""
     statistics = {name for node in graph.node if node.op_type == "BatchNormalization" for name in node.input[3:5]}
     count = 0
     for tensor in graph.initializer:
         if tensor.data_type in _OTHER_FLOATS:
             precision = _OTHER_FLOATS[tensor.data_type]
             raise assay_worker.Refused("'%s' is %s in the file. This worker has only fp32." % (tensor.name, precision))
-        if tensor.data_type == TensorProto.FLOAT and tensor.name not in statistics:
+        if tensor.data_type == TensorProto.FLOAT and tensor.dims and tensor.name not in statistics:
             count += math.prod(tensor.dims)
     return count
