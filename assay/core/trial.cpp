@@ -42,7 +42,7 @@ std::string conditions(const Trial& trial) {
   std::string placement;
   if (trial.placement.ranks > 1) placement += fmt::format("{} ranks", trial.placement.ranks);
   if (trial.placement.device != "cpu") placement += (placement.empty() ? "" : ", ") + trial.placement.device;
-  const std::string settings = title(trial.settings);
+  std::string settings = title(trial.settings);
   if (placement.empty()) return settings;
   return settings == title(Settings{}) ? placement : placement + ", " + settings;
 }

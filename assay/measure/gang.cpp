@@ -244,7 +244,7 @@ void Gang::lead(const Turn& turn) {
 
 Turn Gang::follow(const Tick& tick) {
   wait(tick, [&] { return !turns_.empty(); });
-  const Turn turn = turns_.front();
+  Turn turn = turns_.front();
   turns_.pop_front();
   return turn;
 }
