@@ -25,6 +25,30 @@ const Output& found(const std::map<std::string, Output>& outputs, const std::str
   return it->second;
 }
 
+/// What is the same for each sample stays a batch of one until an operator needs it in full: OpenVINO would fold the
+/// copies into a constant that each step reads from memory.
+Output whole(const Output& x, std::int64_t batch) {
+  ov::Shape shape = x.get_shape();
+  if (shape[0] == static_cast<std::size_t>(batch)) return x;
+  shape[0] = static_cast<std::size_t>(batch);
+  const auto target = ov::opset14::Constant::create(ov::element::i64, {shape.size()}, shape);
+  return std::make_shared<ov::opset14::Broadcast>(x, target);
+}
+
+bool copies_samples(const std::string& op) {
+  return op == "add" || op == "multiply";
+}
+
+void check_shape(const worker::GraphNode& node, const Output& out, std::int64_t batch) {
+  ov::Shape wanted{static_cast<std::size_t>(batch)}, found = out.get_shape();
+  wanted.insert(wanted.end(), node.shape.begin(), node.shape.end());
+  if (found == wanted) return;
+  wanted[0] = 1;
+  if (found == wanted) return;
+  throw std::runtime_error(fmt::format("node {} has the shape {} where the graph says {} for each sample", node.name,
+                                       found.to_string(), shape_of(node.shape).to_string()));
+}
+
 }  // namespace
 
 Network build_graph(const worker::Prepare& prepare) {
@@ -43,15 +67,13 @@ Network build_graph(const worker::Prepare& prepare) {
     outputs[input.name] = parameter;
   }
   for (const auto& node : graph.nodes) {
-    worker::Shape wanted{prepare.workload.batch};
-    wanted.insert(wanted.end(), node.shape.begin(), node.shape.end());
     Inputs inputs;
-    for (const auto& name : node.inputs) inputs.push_back(found(outputs, name));
-    const Output out = operators().at(node.op)(node, inputs, building);
-    if (out.get_shape() != shape_of(wanted)) {
-      throw std::runtime_error(fmt::format("node {} has the shape {} where the graph says {}", node.name,
-                                           out.get_shape().to_string(), shape_of(wanted).to_string()));
+    for (const auto& name : node.inputs) {
+      const Output& input = found(outputs, name);
+      inputs.push_back(copies_samples(node.op) ? input : whole(input, building.batch()));
     }
+    const Output out = operators().at(node.op)(node, inputs, building);
+    check_shape(node, out, building.batch());
     if (node.op != "dropout") out.get_node()->set_friendly_name(node.name);
     outputs[node.name] = out;
   }
@@ -60,7 +82,7 @@ Network build_graph(const worker::Prepare& prepare) {
     throw std::runtime_error(
         fmt::format("the network has {} parameters where the graph says {}", building.parameters(), graph.parameters));
   }
-  const auto result = std::make_shared<ov::opset14::Result>(found(outputs, graph.output));
+  const auto result = std::make_shared<ov::opset14::Result>(whole(found(outputs, graph.output), building.batch()));
   network.model = std::make_shared<ov::Model>(ov::ResultVector{result}, parameters, graph.name);
   return network;
 }

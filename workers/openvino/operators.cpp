@@ -161,12 +161,12 @@ Output embedding(const GraphNode& node, const Inputs& in, Building& building) {
   return make<op::Gather>(building.parameter(node, "weight"), in[0], integer(0));
 }
 
-/// The first rows of a table, the same for each sample, whatever the input holds.
+/// The first rows of a table, the same for each sample, whatever the input holds: a batch of one.
 Output position_embedding(const GraphNode& node, const Inputs&, Building& building) {
-  const auto length = node.shape.at(0), features = node.shape.at(1);
+  const auto length = node.shape.at(0);
   const auto rows = make<op::Slice>(building.parameter(node, "weight"), integers({0}), integers({length}),
                                     integers({1}), integers({0}));
-  return make<op::Broadcast>(rows, integers({building.batch(), length, features}));
+  return make<op::Unsqueeze>(rows, integer(0));
 }
 
 Output attention(const GraphNode& node, const Inputs& in, Building& building) {
