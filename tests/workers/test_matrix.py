@@ -27,7 +27,7 @@ SMALLEST = {
     "vgg16": {"classes": 10},
 }
 LARGE = {"alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
-SLOW_TO_TRAIN = LARGE | {"inception_v3"}
+SLOW_TO_TRAIN = LARGE | {"googlenet", "inception_v3"}  # these for their many nodes
 OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
 PRIMITIVES = {"gemm": {"m": 16, "n": 16, "k": 16}, "triad": {"elements": 1024}}
 COLLECTIVES = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "ping_pong"}
