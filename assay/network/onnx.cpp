@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "assay/network/onnx/graph.hpp"
@@ -37,8 +38,9 @@ std::optional<double> flops_of(const onnx::Node& node, const onnx::Values& value
   if (node.op == "Conv" && b->size() > 1) {
     return 2 * outputs * static_cast<double>(onnx::count_of({b->begin() + 1, b->end()}));
   }
-  if (node.op == "MatMul") return 2 * outputs * static_cast<double>(a->back());
-  if (node.op == "Gemm") return 2 * outputs * static_cast<double>((*a)[node.integer("transA", 0) != 0 ? 0 : 1]);
+  if (node.op == "MatMul" && !a->empty()) return 2 * outputs * static_cast<double>(a->back());
+  if (node.op == "Gemm" && a->size() == 2)
+    return 2 * outputs * static_cast<double>((*a)[node.integer("transA", 0) != 0 ? 0 : 1]);
   return {};
 }
 

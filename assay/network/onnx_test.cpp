@@ -75,6 +75,29 @@ TEST(Onnx, ProductsCountWhereThereIsNoGraph) {
   EXPECT_THAT(summary.why_no_graph, HasSubstr("operator 'MatMul' (node 'x')"));
 }
 
+// A head with the transposed table of an embedding, and two layers with one weight. Used both ways round it is no
+// graph.
+TEST(Onnx, SharedWeightsCountOnce) {
+  const auto net = [](const std::string& head) {
+    return summarize_onnx(model(node("Gather", {"table", "ids"}, "words") + node("MatMul", {"words", "w"}, "a") +
+                                node("MatMul", {"a", "w"}, "b") + head + weight("table", {11, 6}) +
+                                weight("w", {6, 6}) + value(11, "ids", {-1, 4}, 7) + value(12, "y", {-1, 4, 11})));
+  };
+  const auto tied =
+      net(node("Transpose", {"table"}, "t", list_attribute("perm", {1, 0})) + node("MatMul", {"b", "t"}, "y"));
+  ASSERT_TRUE(tied.graph) << tied.why_no_graph;
+  EXPECT_EQ(tied.graph->parameters, 11 * 6 + 6 * 6);
+  EXPECT_EQ(tied.parameters, 11 * 6 + 6 * 6);
+  EXPECT_EQ(tied.graph->nodes[2].attributes.shared, "a");
+  EXPECT_EQ(tied.graph->nodes[3].attributes.shared, "words");
+  EXPECT_EQ(tied.graph->inputs[0].below, 11);
+  EXPECT_EQ(cost_of(*tied.graph).total.flops, tied.flops);
+
+  const auto turned =
+      net(node("Transpose", {"w"}, "t", list_attribute("perm", {1, 0})) + node("MatMul", {"b", "t"}, "y"));
+  EXPECT_THAT(turned.why_no_graph, HasSubstr("shared the other way round"));
+}
+
 TEST(Onnx, WhatLeadsNowhereCostsNothing) {
   const auto summary = summarize_onnx(model(node("Relu", {"x"}, "y") + node("MatMul", {"x", "w"}, "dead") +
                                             weight("w", {4, 2}) + value(11, "x", {1, 4}) + value(12, "y", {1, 4})));

@@ -133,6 +133,12 @@ class Inference {
 
 }  // namespace
 
+const Value& Values::of(const std::string& name) const {
+  static const Value nothing;
+  const auto it = by_name.find(name);
+  return it != by_name.end() ? it->second : nothing;
+}
+
 Values infer_values(const Model& model) {
   return Inference(model).run();
 }

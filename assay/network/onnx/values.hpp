@@ -23,8 +23,8 @@ struct Values {
   std::int64_t batch = 1;    ///< of the first input
   std::vector<bool> needed;  ///< by node: whether an output of the network follows from it
 
-  /// Of an input of a node: never fails, as all inputs of nodes were found before.
-  const Value& of(const std::string& name) const { return by_name.at(name); }
+  /// Of what is left out (an empty name) nothing is known.
+  const Value& of(const std::string& name) const;
 };
 
 /// Throws Error{bad_input} where nodes do not stand in an order in which they can be computed, or shapes contradict
