@@ -8,7 +8,7 @@ PAGE = (ROOT / "docs" / "frameworks.md").read_text()
 
 def table(first_heading):
     """Rows of the table whose first column is headed so: dictionaries by heading."""
-    lines = PAGE[PAGE.index("| %s |" % first_heading) :].split("\n\n")[0].splitlines()
+    lines = PAGE[PAGE.index("\n| %s |" % first_heading) + 1 :].split("\n\n")[0].splitlines()
     heads, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [dict(zip(heads, row)) for row in rows]
 
