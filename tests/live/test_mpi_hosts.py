@@ -20,7 +20,7 @@ BURSTS = 3  # steps at the beginning that what the links let pass at once makes 
 EAGER = ["btl_tcp_eager_limit", "btl_tcp_rndv_eager_limit", "btl_tcp_max_send_size"]
 
 pytestmark = [
-    pytest.mark.timing,
+    pytest.mark.full,  # needs an idle machine
     pytest.mark.skipif(not WORKER.exists() or not shutil.which("mpirun"), reason="built without Open MPI"),
 ]
 
