@@ -33,8 +33,8 @@ class Worker:
         self._process.kill()
         self._process.communicate()
 
-    def prepare(self, graph, batch, settings):
-        workload = {"network": graph["name"], "mode": "infer", "batch": batch, "precision": "fp32", "options": {}}
+    def prepare(self, graph, mode, batch, settings):
+        workload = {"network": graph["name"], "mode": mode, "batch": batch, "precision": "fp32", "options": {}}
         message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": graph, "settings": settings}
         message |= {"placement": {"device": "cpu"}, "seed": 1, "rank": 0, "ranks": 1, "instance": 0, "instances": 1}
         self._send(message)
