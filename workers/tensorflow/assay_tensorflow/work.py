@@ -43,7 +43,7 @@ def evaluate(prepare, work, evaluate):
     losses, first = work.steps.evaluate(evaluate.updates, evaluate.learning_rate, evaluate.momentum)
     names = {id(variable): name for name, (variable, _) in work.network.variables.items()}
     trained = [names[id(variable)] for variable in work.network.model.trainable_variables]
-    return losses, {name: float(tf.norm(tf.cast(g, "float32"))) for name, g in zip(trained, first)}
+    return losses, {name: float(tf.norm(tf.cast(g, "float64"))) for name, g in zip(trained, first)}
 
 
 def _graph_network(prepare, exchange):
