@@ -1,7 +1,7 @@
 """Every filled cell of the matrix that `assay worker list` prints is run here once, at the smallest size there is.
 
-A network of Assay's must have the parameters of its graph. Networks that take long at any size only infer in continuous
-integration, and several ranks work on one network there; the rest is marked `full`.
+A network of Assay's must have the parameters of its graph. Continuous integration takes two networks here, and several
+ranks on one (bench/equality has all workers infer on the others there); the rest is marked `full`.
 """
 
 import functools
@@ -27,7 +27,7 @@ SMALLEST = {
     "vgg16": {"classes": 10},
 }
 LARGE = {"alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
-SLOW_TO_TRAIN = LARGE | {"googlenet", "inception_v3"}  # these for their many nodes
+BRIEF = {"mobilenet_v2", "resnet50"}
 OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
 PRIMITIVES = {"gemm": {"m": 16, "n": 16, "k": 16}, "triad": {"elements": 1024}}
 COLLECTIVES = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "ping_pong"}
@@ -70,7 +70,7 @@ def parameter(*cell, full):
 
 CELLS = cells()
 ALONE = [
-    parameter(name, workload, mode, full=workload in SLOW_TO_TRAIN and mode == "train")
+    parameter(name, workload, mode, full=workload in SMALLEST.keys() - BRIEF)
     for name, workload, mode, _ in CELLS
     if workload not in COLLECTIVES
 ]
