@@ -55,7 +55,8 @@ MISTAKES = {
 
 def make(place, env, mistake):
     """A folder of workers with the wrong one in it, to be found before the right one."""
-    root = place.path / f"planted-{mistake.worker}-{abs(hash(mistake.network + str(mistake.replaced)))}"
+    number = len(list(place.path.glob("planted-*")))
+    root = place.path / f"planted-{number}" / "workers"  # sources include each other by this name
     shipped = figure.BUILD / "workers"
     for name in ("common", "sources", mistake.worker):
         if (shipped / name).exists():
