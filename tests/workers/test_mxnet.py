@@ -63,6 +63,7 @@ def test_worker_json_lists_the_operators_there_are():
     assert json.loads(done.stdout.replace("'", '"')) == sorted(info("mxnet")["operators"])
 
 
+@pytest.mark.full  # counts threads: needs an idle machine
 @pytest.mark.parametrize("name", ["intra_op", "library_threads"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_openmp_threads_are_read_back_and_seen_from_outside(start, name, threads):
@@ -75,6 +76,7 @@ def test_openmp_threads_are_read_back_and_seen_from_outside(start, name, threads
     assert busy_threads(worker) == threads
 
 
+@pytest.mark.full  # counts threads: needs an idle machine
 @pytest.mark.parametrize("threads", [1, 2])
 def test_inter_op_is_seen_from_outside_when_training(worker, threads):
     settings = {"inter_op": threads, "intra_op": 1}
@@ -83,6 +85,7 @@ def test_inter_op_is_seen_from_outside_when_training(worker, threads):
     assert busy_threads(worker) == threads
 
 
+@pytest.mark.full  # counts threads: needs an idle machine
 @pytest.mark.parametrize("spin", [False, True])
 def test_spin_reaches_openmp(worker, spin):
     """A thread that waits passively leaves its CPU, one that spins does not."""
@@ -139,6 +142,7 @@ def test_fp32_that_is_less_is_refused(start):
     refused(worker.prepare(**SMALL), "DNNL_DEFAULT_FPMATH_MODE", "BF16")
 
 
+@pytest.mark.full
 def test_want_of_memory_has_its_own_kind(worker):
     """The output of the convolution alone takes 2^42 bytes; input and weights are small."""
     graph = graphs.graph(
@@ -206,6 +210,7 @@ def evaluate(worker, tmp_path):
     return answer["losses"], answer["gradient_norms"]
 
 
+@pytest.mark.full
 def test_two_ranks_train_as_one_with_both_batches(start, tmp_path):
     """The mean of two batches' gradients is the gradient of both in one; the mean of their losses is its loss."""
     draw = random.Random(5)
@@ -242,6 +247,7 @@ def children(pid):
     return [int(child) for child in pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split()]
 
 
+@pytest.mark.full
 def test_ranks_measure_together_and_leave_nothing_behind(start):
     workers = together(start, {**SMALL, "mode": "train"})
     begun = [children(worker.process.pid) for worker in workers]
@@ -258,6 +264,7 @@ def test_ranks_measure_together_and_leave_nothing_behind(start):
         os.close(descriptor)
 
 
+@pytest.mark.full
 def test_servers_end_with_a_killed_worker(start):
     worker = together(start, {**SMALL, "mode": "train"})[0]
     ends = [os.pidfd_open(pid) for pid in children(worker.process.pid)]

@@ -71,6 +71,7 @@ def threads_at_work(worker):
     return side_by_side, sum(used[t] >= max(used.values()) / 5 for t in helpers)
 
 
+@pytest.mark.full  # counts threads: needs an idle machine
 @pytest.mark.parametrize("intra_op, inter_op, helpers", [(1, 3, 0), (2, 1, 2)])
 def test_threads_are_read_back_and_seen_from_outside(start, intra_op, inter_op, helpers):
     """With one thread for an operator nobody helps the one that runs it. OpenMP's variables change nothing."""
@@ -82,6 +83,7 @@ def test_threads_are_read_back_and_seen_from_outside(start, intra_op, inter_op, 
     assert threads_at_work(worker) == (inter_op, helpers)
 
 
+@pytest.mark.full
 def test_a_compiled_training_step(worker):
     settings = {"compile": "xla", "layout": "nhwc"}
     prepared = worker.prepare(**SMALL, mode="train", settings=settings, seconds=PREPARE_SECONDS)
@@ -126,6 +128,7 @@ def test_another_number_of_parameters_has_failed(worker):
     assert answer["kind"] == "failed" and "906" in answer["message"]
 
 
+@pytest.mark.full
 def test_want_of_memory_has_its_own_kind(worker):
     """The convolution's output alone takes 2^42 bytes; input and weights are small."""
     graph = graphs.graph(
@@ -214,6 +217,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("settings", [{}, {"compile": "xla", "bucket_bytes": 1}])
 def test_two_ranks_train_on_the_joint_batch(start, tmp_path, settings):
     """Each rank has data of its own. By hand: SGD with momentum on the mean square over both; d/dw = 2 mean(y x)."""
