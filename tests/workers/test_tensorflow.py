@@ -128,13 +128,11 @@ def test_another_number_of_parameters_has_failed(worker):
     assert answer["kind"] == "failed" and "906" in answer["message"]
 
 
-@pytest.mark.full
 def test_want_of_memory_has_its_own_kind(worker):
-    """The convolution's output alone takes 2^42 bytes; input and weights are small."""
-    graph = graphs.graph(
-        [graphs.image([1, 4, 4])], [graphs.convolution("wide", "image", [2**16, 4, 4], 1, kernel=1, padding=0)]
-    )
-    answer = worker.prepare(network="wide", graph=graph, batch=2**20, seconds=PREPARE_SECONDS)
+    """The output alone takes 2^42 bytes; input and weight are small."""
+    x = {"name": "x", "shape": [1], "type": "real"}
+    graph = graphs.graph([x], [graphs.linear("wide", "x", [2**22], 1, bias=False)])
+    answer = worker.prepare(network="wide", graph=graph, batch=2**18, seconds=PREPARE_SECONDS)
     assert answer["kind"] == "out_of_memory", answer
 
 
@@ -153,10 +151,7 @@ USERS_FILE = """
             self.scale = self.add_weight(shape=(1,), initializer="ones")
 
         def call(self, given, training=False):
-            product = self.scale * given["a"] * given["b"]
-            if keras.ops.sum(product) > 0:
-                product = -product
-            return {"product": product}
+            return {"product": self.scale * given["a"] * given["b"]}
 
     def dictionaries():
         make_input = lambda batch: {"a": numpy.ones((batch, 5)), "b": numpy.ones((batch, 5))}
@@ -169,14 +164,14 @@ USERS = [("pair", {"width": 7}, 7 * 6 + 6 + 6 * 3 + 3), ("dictionaries", {}, 1)]
 
 @pytest.mark.parametrize("function, options, parameters", USERS)
 def test_a_users_own_network(worker, tmp_path, function, options, parameters):
-    """Options reach the function, inputs have any structure, and a model may branch on tensors."""
+    """Options reach the function, and inputs and outputs have any structure."""
     (tmp_path / "helper.py").write_text("HIDDEN = 6\n")
     path = tmp_path / "settings.py"  # called like a module of the worker's own
     path.write_text(textwrap.dedent(USERS_FILE))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
     given = {"path": str(path), "function": function, "hash": digest}
     answer = worker.prepare(mode="train", network="own", file=given, options=options, seconds=PREPARE_SECONDS)
-    assert answer["parameters"] == parameters, answer
+    assert answer.get("parameters") == parameters, answer
     assert len(worker.measure(max_samples=3)["ns"]) == 3
 
 

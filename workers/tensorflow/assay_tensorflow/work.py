@@ -69,9 +69,8 @@ def _with_steps(prepare, model, inputs, loss, target, exchange):
         raise assay_worker.Refused("layout '%s': no input is an image. Leave it unset." % prepare.settings["layout"])
     if compiler is not None:
         effective["compile"] = compiler
-    # Only a user's model may branch on tensors, for which TensorFlow rewrites its code.
-    own = prepare.file is not None
-    function = functools.partial(tf.function, jit_compile=compiler == "xla", autograph=own)
+    # As in Keras' own loop, TensorFlow does not rewrite the code of a model.
+    function = functools.partial(tf.function, jit_compile=compiler == "xla", autograph=False)
     if prepare.trains:
         made = steps.Training(function, model, (inputs, target), loss, exchange)
     else:
