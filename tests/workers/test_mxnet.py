@@ -142,7 +142,6 @@ def test_fp32_that_is_less_is_refused(start):
     refused(worker.prepare(**SMALL), "DNNL_DEFAULT_FPMATH_MODE", "BF16")
 
 
-@pytest.mark.full
 def test_want_of_memory_has_its_own_kind(worker):
     """The output of the convolution alone takes 2^42 bytes; input and weights are small."""
     graph = graphs.graph(
@@ -210,7 +209,6 @@ def evaluate(worker, tmp_path):
     return answer["losses"], answer["gradient_norms"]
 
 
-@pytest.mark.full
 def test_two_ranks_train_as_one_with_both_batches(start, tmp_path):
     """The mean of two batches' gradients is the gradient of both in one; the mean of their losses is its loss."""
     draw = random.Random(5)
@@ -247,7 +245,6 @@ def children(pid):
     return [int(child) for child in pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split()]
 
 
-@pytest.mark.full
 def test_ranks_measure_together_and_leave_nothing_behind(start):
     workers = together(start, {**SMALL, "mode": "train"})
     begun = [children(worker.process.pid) for worker in workers]
@@ -264,7 +261,6 @@ def test_ranks_measure_together_and_leave_nothing_behind(start):
         os.close(descriptor)
 
 
-@pytest.mark.full
 def test_servers_end_with_a_killed_worker(start):
     worker = together(start, {**SMALL, "mode": "train"})[0]
     ends = [os.pidfd_open(pid) for pid in children(worker.process.pid)]

@@ -83,7 +83,6 @@ def test_threads_are_read_back_and_seen_from_outside(start, intra_op, inter_op, 
     assert threads_at_work(worker) == (inter_op, helpers)
 
 
-@pytest.mark.full
 def test_a_compiled_training_step(worker):
     settings = {"compile": "xla", "layout": "nhwc"}
     prepared = worker.prepare(**SMALL, mode="train", settings=settings, seconds=PREPARE_SECONDS)
@@ -212,7 +211,6 @@ def free_port():
         return probe.getsockname()[1]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("settings", [{}, {"compile": "xla", "bucket_bytes": 1}])
 def test_two_ranks_train_on_the_joint_batch(start, tmp_path, settings):
     """Each rank has data of its own. By hand: SGD with momentum on the mean square over both; d/dw = 2 mean(y x)."""

@@ -47,6 +47,16 @@ class Training:
         self.phases = ("forward", "backward", *["communicate"] * self._exchanges, "update")
         named = {"learning_rate": LEARNING_RATE, "momentum": MOMENTUM, "wd": 0.0}
         self._trainer = gluon.Trainer(network.parameters, "sgd", named, kvstore=store, update_on_kvstore=False)
+        if store is not None:
+            self._hand_out_parameters(store)
+
+    def _hand_out_parameters(self, store):
+        """Left to itself the trainer does this amid the first exchange, where a rank may fetch another's gradients in
+        place of the parameters."""
+        self._trainer._init_kvstore()
+        self._trainer._init_params()
+        _wait()
+        store._barrier()
 
     def step(self):
         with autograd.record():
