@@ -6,7 +6,7 @@ import statistics
 import sys
 
 # Student's quantile for a two-sided 95 % interval, by the number of pairs.
-T_975 = {3: 4.303, 4: 3.182, 6: 2.571, 8: 2.365, 10: 2.262, 20: 2.093, 40: 2.023, 60: 2.001}
+T_975 = {3: 4.303, 4: 3.182, 6: 2.571, 8: 2.365, 10: 2.262, 12: 2.201, 20: 2.093, 30: 2.045, 40: 2.023, 60: 2.001}
 
 
 def sample_medians(record):
