@@ -13,6 +13,7 @@ HEADERS = {
     "record": ["core/record"],
     "doctor": ["platform/gpus", "platform/machine", "platform/state", "platform/readable", "platform/health"],
     "graph": ["network/graph"],
+    "history": ["compare/history"],
 }
 NOT_IN_A_FILE = {"Measure"}  # part of a campaign, not of a trial
 DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)

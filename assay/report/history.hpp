@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/compare/history.hpp"
+#include "assay/report/check.hpp"
+
+namespace assay::report {
+
+/// How a terminal can be written to.
+struct Look {
+  std::size_t width = 0;  ///< columns; 0: nothing is shortened
+  bool blocks = true;     ///< it shows block characters
+  bool colour = false;    ///< it takes escape codes
+};
+
+/// Every series for a person: a line with its points as a small curve, its changes, what was set aside.
+std::string history_report(const compare::History& history, const Look& look);
+
+/// A check for each series: failed where its newest change is a slow-down, undecided where it has too few points.
+std::vector<Check> history_checks(const compare::History& history);
+
+/// Heights of `values` over their range, oldest first; where they are more than `columns`, neighbours share one by
+/// their median. Eight levels in block characters, otherwise four in ASCII.
+std::string spark_line(const std::vector<double>& values, std::size_t columns, bool blocks);
+
+}  // namespace assay::report
