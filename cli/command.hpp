@@ -15,6 +15,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
 void add_doctor(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
+void add_history(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 /// `assay worker install`; `worker` is the subcommand above it.
 void add_worker_install(CLI::App& worker, int& exit_code);
@@ -32,6 +33,9 @@ void add_store_option(CLI::App& command, std::string& store);
 
 /// Columns of the terminal that stdout is; 0 where it is none: then nothing is shortened.
 std::size_t terminal_width();
+
+/// Whether stdout is a terminal that takes escape codes, and NO_COLOR does not forbid them.
+bool colour_wanted();
 
 /// Writes to stdout; throws Error where that fails, as on a full disk behind a redirection.
 void print(const std::string& text);

@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -88,13 +85,6 @@ platform::Examination examination(const DoctorOptions& o) {
   e.counters.push_back(platform::perf_counter());
   e.findings = platform::examine(situation);
   return e;
-}
-
-bool colour_wanted() {
-  const char* refused = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal != nullptr && std::string(terminal) == "dumb";
-  return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0') && !dumb;
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <unordered_map>
 
@@ -7,6 +5,7 @@
 #include "assay/store/store.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 
 namespace assay::cli {
 namespace {
@@ -18,37 +17,6 @@ struct ExportOptions {
   std::string format = "jsonl";
   std::string output;
   bool all_attempts = false;
-};
-
-/// A file that is complete or an Error; stdout where no name is given.
-class Output {
- public:
-  explicit Output(const std::string& path)
-      : path_(path), file_(path.empty() ? stdout : std::fopen(path.c_str(), "we")) {
-    if (file_ == nullptr) fail(ErrorKind::failure, "cannot write {}: {}", path, std::strerror(errno));
-  }
-  ~Output() {
-    if (file_ != nullptr && file_ != stdout) std::fclose(file_);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(const std::string& text) {
-    if (file_ == stdout) return print(text);
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) cannot();
-  }
-
-  void finish() {
-    if (file_ == stdout) return;
-    FILE* file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0) cannot();
-  }
-
- private:
-  [[noreturn]] void cannot() { fail(ErrorKind::failure, "cannot write {}: {}", path_, std::strerror(errno)); }
-
-  std::string path_;
-  FILE* file_;
 };
 
 std::string record_text(const Record& record) {

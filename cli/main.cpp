@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ int run(int argc, char** argv) {
   add_doctor(app, exit_code);
   add_run(app, behind, exit_code);
   add_show(app, exit_code);
+  add_history(app, exit_code);
   add_export(app, exit_code);
   add_worker(app, exit_code);
   add_environment_twins(app);
@@ -81,6 +83,13 @@ std::size_t terminal_width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
+}
+
+bool colour_wanted() {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0') && !dumb;
 }
 
 void print(const std::string& text) {

@@ -1,0 +1,26 @@
+#include "cli/check_files.hpp"
+
+#include "cli/output.hpp"
+
+namespace assay::cli {
+namespace {
+
+void write(const std::string& path, const std::string& text) {
+  Output out(path);
+  out.write(text);
+  out.finish();
+}
+
+}  // namespace
+
+void add_check_files(CLI::App& command, CheckFiles& files) {
+  command.add_option("--junit", files.junit, "Also write the outcome as JUnit XML")->type_name("FILE");
+  command.add_option("--markdown", files.markdown, "Also write the outcome as Markdown")->type_name("FILE");
+}
+
+void write_check_files(const CheckFiles& files, const std::string& title, const std::vector<report::Check>& checks) {
+  if (!files.junit.empty()) write(files.junit, report::junit_report(checks));
+  if (!files.markdown.empty()) write(files.markdown, report::markdown_report(title, checks));
+}
+
+}  // namespace assay::cli
