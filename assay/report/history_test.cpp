@@ -76,6 +76,18 @@ TEST(HistoryReport, OutliersAreCountedAndNamed) {
   EXPECT_THAT(text, HasSubstr("1 point set aside as outliers: 2026-11-03 in campaign 2222aaaa (+50 %)\n"));
 }
 
+TEST(HistoryReport, SeriesMeasuredOnceDoNotHideTheOthers) {
+  auto history = history_with(1.1, 1.05, 1.15);
+  auto once = history.series[0];
+  once.changes.clear();
+  once.points.resize(1);
+  once.missing = 7;
+  history.series.insert(history.series.begin(), 12, once);
+  const std::string text = history_report(history, {});
+  EXPECT_THAT(text, HasSubstr("slower by 10.0 %"));
+  EXPECT_THAT(text, HasSubstr("\n2 more series have too few points to be judged"));
+}
+
 TEST(HistoryChecks, FailOnAStandingSlowdownAlone) {
   EXPECT_EQ(history_checks(history_with(1.1, 1.05, 1.15))[0].status, CheckStatus::failed);
   EXPECT_EQ(history_checks(history_with(0.9, 0.85, 0.95))[0].status, CheckStatus::passed);

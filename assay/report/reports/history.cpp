@@ -19,7 +19,8 @@ using compare::HistorySeries;
 using compare::Over;
 
 constexpr std::size_t kSparkColumns = 60;
-constexpr std::size_t kMostNamed = 5;  // outliers; the others are in the JSON
+constexpr std::size_t kMostNamed = 5;      // outliers; the others are in the JSON
+constexpr std::size_t kMostUnjudged = 10;  // series; a store may hold hundreds that were measured once
 
 std::string short_id(const std::string& id) {
   return id.substr(0, 8);
@@ -155,7 +156,15 @@ std::string spark_line(const std::vector<double>& values, std::size_t columns, b
 
 std::string history_report(const compare::History& history, const Look& look) {
   std::string out;
-  for (const auto& series : history.series) out += series_lines(series, history, look);
+  std::size_t unjudged = 0;
+  for (const auto& series : history.series) {
+    if (series.missing == 0 || ++unjudged <= kMostUnjudged) out += series_lines(series, history, look);
+  }
+  if (unjudged > kMostUnjudged) {
+    out +=
+        fmt::format("{} more series have too few points to be judged; --json has them, --network and --trial choose.\n",
+                    unjudged - kMostUnjudged);
+  }
   return out;
 }
 
