@@ -235,6 +235,31 @@ void describe(V& v, Summary& s) {
   v("summary_version", s.summary_version);
 }
 
+/// How a run's samples came to their steady state.
+enum class SteadyKind {
+  flat,             ///< there from the first sample on
+  warm_up,          ///< slower before
+  slow_down,        ///< faster before
+  no_steady_state,  ///< still changing in the last third; nothing is cut off then
+};
+
+template <>
+struct EnumNames<SteadyKind> {
+  static constexpr std::array<const char*, 4> names{"flat", "warm_up", "slow_down", "no_steady_state"};
+};
+
+/// The steady state of a run's samples, warm-up included.
+struct Steady {
+  SteadyKind kind = SteadyKind::flat;     ///< of several processes the last in the list above
+  std::optional<double> autocorrelation;  ///< of neighbouring samples that are summarised; near 0: independent
+};
+
+template <typename V>
+void describe(V& v, Steady& s) {
+  required(v, "kind", s.kind);
+  v("autocorrelation", s.autocorrelation);
+}
+
 enum class PairSide { a, b };
 
 template <>
@@ -265,9 +290,11 @@ struct Record {
   Outcome outcome;
   Validity validity;
   Summary summary;
+  std::optional<Steady> steady;  ///< null where there are too few samples to tell
   std::optional<Pair> pair;
-  std::string platform;         ///< id of the machine
-  json state = json::object();  ///< of the machine when this run began: kernel, load, governor
+  std::optional<double> pair_log_ratio;  ///< of side b to side a: median over the rounds of the pair
+  std::string platform;                  ///< id of the machine
+  json state = json::object();           ///< of the machine when this run began: kernel, load, governor
   std::string started_utc;
   std::int64_t duration_ns = 0;  ///< from taking the run to having its result
   std::string assay_version;
@@ -285,7 +312,9 @@ void describe(V& v, Record& r) {
   required(v, "outcome", r.outcome);
   v("validity", r.validity);
   v("summary", r.summary);
+  v("steady", r.steady);
   v("pair", r.pair);
+  v("pair_log_ratio", r.pair_log_ratio);
   v("platform", r.platform);
   v("state", r.state);
   v("started_utc", r.started_utc);

@@ -42,7 +42,9 @@ Record full_record() {
   record.outcome.kind = OutcomeKind::timed_out;
   record.validity = {false, {{"steal", "12 % of the time"}}};
   record.summary = {3, 1, 20, 30, 31, 40.5, 1};
+  record.steady = Steady{SteadyKind::warm_up, 0.25};
   record.pair = Pair{"p0", PairSide::b};
+  record.pair_log_ratio = 0.05;
   record.platform = "m0";
   record.state = {{"kernel", "6.1"}};
   record.started_utc = "2026-11-15T00:00:00.000Z";
@@ -74,6 +76,8 @@ TEST(Record, IsTheSameAfterARoundTripThroughText) {
   EXPECT_EQ(again.ranks.at(0).disturbance.frequency_khz, 16);
   EXPECT_EQ(again.outcome.kind, OutcomeKind::timed_out);
   EXPECT_EQ(again.pair->side, PairSide::b);
+  EXPECT_EQ(again.pair_log_ratio, 0.05);
+  EXPECT_EQ(again.steady->kind, SteadyKind::warm_up);
   EXPECT_EQ(again.summary.samples_per_second, 40.5);
 }
 

@@ -54,6 +54,7 @@ std::string title(const Trial& trial) {
 
 void check(const Measure& m) {
   check_seconds("warmup_seconds", m.warmup_seconds, 0, 86400);
+  if (m.warmup_cap_seconds) check_seconds("warmup_cap_seconds", *m.warmup_cap_seconds, m.warmup_seconds, 86400);
   check_seconds("seconds", m.seconds, 0.001, 86400);
   check_seconds("slice_seconds", m.slice_seconds, 0.001, 86400);
   check_seconds("prepare_limit_seconds", m.prepare_limit_seconds, 0.1, 86400);
@@ -61,6 +62,17 @@ void check(const Measure& m) {
   check_count("max_samples", m.max_samples, 1, 1'000'000);
   check_count("pair_steps", m.pair_steps, 1, 10'000);
   check_count("retries", m.retries, 0, 100);
+  if (m.stop) {
+    if (!(m.stop->half_width > 0 && m.stop->half_width < 1)) {
+      fail(ErrorKind::usage, "stop.half_width: {} is outside 0 to 1. Write a share, such as 1%.", m.stop->half_width);
+    }
+    if (m.stop->most_runs < 8 || m.stop->most_runs > 10'000) {
+      fail(ErrorKind::usage, "stop.most_runs: {} is outside 8 to 10000: the first look is at 8.", m.stop->most_runs);
+    }
+    if (m.stop->seconds && !(*m.stop->seconds >= 1 && *m.stop->seconds <= 1e7)) {
+      fail(ErrorKind::usage, "stop.seconds: {} is outside 1 to 10000000.", *m.stop->seconds);
+    }
+  }
   if (m.memory_limit_bytes) check_count("memory_limit_bytes", *m.memory_limit_bytes, 1 << 20, std::int64_t{1} << 50);
 }
 

@@ -66,9 +66,25 @@ std::string conditions(const Trial& trial);
 /// "toy train b8 on fake 1.0, intra_op=2": one line for a person.
 std::string title(const Trial& trial);
 
+/// When a trial has runs enough: at the first of a few looks that are set beforehand, where its interval is narrow.
+struct Stop {
+  double half_width = 0.01;       ///< of the interval, as a share of the median
+  std::int64_t most_runs = 20;    ///< of a trial
+  std::optional<double> seconds;  ///< of measuring the campaign; no look is begun behind it
+};
+
+template <typename V>
+void describe(V& v, Stop& s) {
+  v("half_width", s.half_width);
+  v("most_runs", s.most_runs);
+  v("seconds", s.seconds);
+}
+
 /// How a run of a campaign is measured: part of the campaign, not of the trial.
 struct Measure {
-  double warmup_seconds = 0.5;        ///< measured and kept, but not summarised
+  double warmup_seconds = 0.5;  ///< measured and kept, but not summarised
+  std::optional<double>
+      warmup_cap_seconds;             ///< a run that still gets faster warms up for longer, up to this; null: 10 x
   double seconds = 2;                 ///< of steps, after the warm-up
   std::int64_t max_samples = 10'000;  ///< a run stops early when it has these, warm-up apart
   double slice_seconds = 0.5;         ///< the speed probe runs between slices of this length
@@ -79,11 +95,13 @@ struct Measure {
   double limit_seconds = 300;  ///< beyond the asked-for time, a silent worker counts as hung after this
   std::optional<std::int64_t> memory_limit_bytes;  ///< resident memory of the worker and its children
   std::int64_t retries = 2;                        ///< how often a disturbed run is measured again
+  std::optional<Stop> stop;                        ///< null: as many runs as are asked for
 };
 
 template <typename V>
 void describe(V& v, Measure& m) {
   v("warmup_seconds", m.warmup_seconds);
+  v("warmup_cap_seconds", m.warmup_cap_seconds);
   v("seconds", m.seconds);
   v("max_samples", m.max_samples);
   v("slice_seconds", m.slice_seconds);
@@ -94,6 +112,7 @@ void describe(V& v, Measure& m) {
   v("limit_seconds", m.limit_seconds);
   v("memory_limit_bytes", m.memory_limit_bytes);
   v("retries", m.retries);
+  v("stop", m.stop);
 }
 
 /// Throws Error{usage} naming the field that is out of range.

@@ -63,6 +63,16 @@ double parse_seconds(const std::string& text, const std::string& what) {
   fail(ErrorKind::usage, "{}: {} is no duration. Write 200ms, 2s, 1.5m or 2h.", what, shown(text));
 }
 
+double parse_share(const std::string& text, const std::string& what) {
+  double number = 0;
+  std::string suffix;
+  if (split_number(text, number, suffix) && number >= 0) {
+    if (suffix == "%") return number / 100;
+    if (suffix.empty() && number < 1) return number;  // 3 may mean 3 %: that is said, not guessed
+  }
+  fail(ErrorKind::usage, "{}: {} is no share. Write 3% or 0.03.", what, shown(text));
+}
+
 std::int64_t parse_bytes(const std::string& text, const std::string& what) {
   static constexpr std::array<Unit, 13> kUnits{{{"", 1},
                                                 {"B", 1},

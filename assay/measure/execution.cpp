@@ -8,6 +8,7 @@
 #include "assay/measure/await.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/gang.hpp"
+#include "assay/measure/pair.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
@@ -86,7 +87,10 @@ Record make_record(const store::Lease& lease, std::size_t part, const std::vecto
   record.outcome = outcome_of(ranks);
   record.assay_version = ASSAY_VERSION;
   if (record.outcome.kind == OutcomeKind::ok) {
-    record.summary = summarise(ranks, run.trial);
+    auto summarised = summarise(ranks, run.trial);
+    record.summary = summarised.summary;
+    record.steady = summarised.steady;
+    if (results.size() > 1) record.pair_log_ratio = pair_log_ratio(results[0], results[1]);
     record.validity = judge(ranks, partner);
     name_neighbours(record.validity, ranks, partner);
   }

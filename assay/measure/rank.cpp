@@ -15,6 +15,7 @@
 #include "assay/platform/memory.hpp"
 #include "assay/platform/probe.hpp"
 #include "assay/platform/process.hpp"
+#include "assay/stats/steady.hpp"
 
 namespace assay::measure {
 namespace {
@@ -136,7 +137,11 @@ class Rank {
     double done_seconds = 0;
     std::int64_t done_samples = 0;
     std::int64_t turn = 0;
-    if (measure_.warmup_seconds > 0) take_slice(turn++, {measure_.warmup_seconds, measure_.max_samples}, true);
+    if (measure_.warmup_seconds > 0) {
+      do {
+        take_slice(turn++, {measure_.warmup_seconds, measure_.max_samples}, true);
+      } while (needs_more_warmup());
+    }
     while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
       const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
       done_seconds += take_slice(turn++, {seconds, measure_.max_samples - done_samples}, false);
@@ -144,6 +149,15 @@ class Rank {
     }
     finish_steps(before);
     measure_details();
+  }
+
+  /// A run that still gets faster goes on warming up, within limits.
+  bool needs_more_warmup() const {
+    double seconds = 0;
+    for (const auto ns : result_.samples_ns) seconds += static_cast<double>(ns) / 1e9;
+    const double cap = measure_.warmup_cap_seconds.value_or(10 * measure_.warmup_seconds);
+    return seconds + measure_.warmup_seconds <= cap &&
+           stats::still_warming({result_.samples_ns.begin(), result_.samples_ns.end()});
   }
 
   /// Partners in alternating slices. The first round is the warm-up; two turns after the last are the details of either
@@ -211,9 +225,10 @@ class Rank {
   void lead_steps() {
     double warm_seconds = 0;
     do {
-      lead({"step", steps_in(measure_.warmup_seconds - warm_seconds, measure_.max_samples), true});
+      const double left = measure_.warmup_seconds - warm_seconds;
+      lead({"step", steps_in(left > 0 ? left : measure_.warmup_seconds, measure_.max_samples), true});
       warm_seconds += last_slice_seconds();
-    } while (warm_seconds < measure_.warmup_seconds);
+    } while (warm_seconds < measure_.warmup_seconds || (measure_.warmup_seconds > 0 && needs_more_warmup()));
     double done_seconds = 0;
     std::int64_t done_samples = 0;
     while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {

@@ -5,35 +5,48 @@
 #include <limits>
 #include <numeric>
 
+#include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"
+#include "assay/stats/steady.hpp"
 
 namespace assay::measure {
 namespace {
 
-/// Steady slices of one process, with the sum of their samples.
-struct Steady {
-  std::vector<double> samples_ns;
+/// The samples of one process, and from where on they are summarised.
+struct Series {
+  std::vector<double> samples_ns;  ///< all
+  std::size_t from = 0;            ///< behind the warm-up
   std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = 0;
-  double sum_ns = 0;
+  std::optional<SteadyKind> kind;
+
+  std::vector<double> steady() const {
+    return {samples_ns.begin() + static_cast<std::ptrdiff_t>(from), samples_ns.end()};
+  }
 };
 
-Steady steady_part(const RankResult& rank) {
-  Steady steady;
+Series series_of(const RankResult& rank) {
+  Series series;
+  series.samples_ns.assign(rank.samples_ns.begin(), rank.samples_ns.end());
   std::size_t at = 0;
   for (const auto& slice : rank.slices) {
-    const std::size_t end = at + static_cast<std::size_t>(slice.samples);
-    if (!slice.warmup) {
-      for (std::size_t i = at; i < end; ++i) {
-        steady.samples_ns.push_back(static_cast<double>(rank.samples_ns[i]));
-        steady.sum_ns += steady.samples_ns.back();
-      }
-      steady.begin_ns = std::min(steady.begin_ns, slice.begin_ns);
-      steady.end_ns = std::max(steady.end_ns, slice.end_ns);
+    at += static_cast<std::size_t>(slice.samples);
+    if (slice.warmup) {
+      series.from = at;  // it comes first
+    } else {
+      series.begin_ns = std::min(series.begin_ns, slice.begin_ns);
+      series.end_ns = std::max(series.end_ns, slice.end_ns);
     }
-    at = end;
   }
-  return steady;
+  return series;
+}
+
+/// Behind the warm-up that was seen, where it lasted longer than the one asked for.
+void cut_warmup(Series& series) {
+  const auto found = stats::steady_state(series.samples_ns);
+  if (!found) return;
+  series.kind = found->kind;
+  series.from = std::max(series.from, found->from);
 }
 
 /// Samples of one process that lie inside [from, to]; a slice that is cut counts in proportion.
@@ -50,27 +63,28 @@ double steps_within(const RankResult& rank, std::int64_t from, std::int64_t to) 
 
 /// Ranks that work together take every step together: it lasts as long as on the slowest of them. Their clocks are
 /// never compared.
-Steady joint_part(const std::vector<Steady>& ranks) {
-  Steady joint = ranks[0];
+Series joint(const std::vector<Series>& ranks) {
+  Series out = ranks[0];
   for (const auto& rank : ranks) {
-    for (std::size_t i = 0; i < std::min(joint.samples_ns.size(), rank.samples_ns.size()); ++i) {
-      joint.samples_ns[i] = std::max(joint.samples_ns[i], rank.samples_ns[i]);
+    for (std::size_t i = 0; i < std::min(out.samples_ns.size(), rank.samples_ns.size()); ++i) {
+      out.samples_ns[i] = std::max(out.samples_ns[i], rank.samples_ns[i]);
     }
   }
-  joint.sum_ns = std::accumulate(joint.samples_ns.begin(), joint.samples_ns.end(), 0.0);
-  return joint;
+  return out;
 }
 
 /// Steps a second of all processes together.
-std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std::vector<Steady>& steady) {
+std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std::vector<Series>& series) {
   if (ranks.size() == 1) {
     // One process: its own samples alone, so that the speed probe between slices costs nothing.
-    if (steady[0].sum_ns <= 0) return std::nullopt;
-    return static_cast<double>(steady[0].samples_ns.size()) / (steady[0].sum_ns / 1e9);
+    const auto steady = series[0].steady();
+    const double sum_ns = std::accumulate(steady.begin(), steady.end(), 0.0);
+    if (sum_ns <= 0) return std::nullopt;
+    return static_cast<double>(steady.size()) / (sum_ns / 1e9);
   }
   std::int64_t from = 0;
   std::int64_t to = std::numeric_limits<std::int64_t>::max();
-  for (const auto& part : steady) {
+  for (const auto& part : series) {
     from = std::max(from, part.begin_ns);
     to = std::min(to, part.end_ns);
   }
@@ -82,28 +96,35 @@ std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std:
 
 }  // namespace
 
-Summary summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
-  Summary summary;
-  std::vector<double> all;
-  std::vector<Steady> steady;
+Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
+  Summarised out;
+  auto& summary = out.summary;
+  std::vector<Series> series;
   for (const auto& rank : ranks) {
     summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
-    steady.push_back(steady_part(rank));
+    series.push_back(series_of(rank));
   }
   const bool together = trial.placement.ranks > 1 && ranks.size() > 1;
-  if (together) steady = {joint_part(steady)};
-  for (const auto& one : steady) all.insert(all.end(), one.samples_ns.begin(), one.samples_ns.end());
-  if (all.empty()) return summary;
+  if (together) series = {joint(series)};
+  std::vector<double> all;
+  for (auto& one : series) {
+    cut_warmup(one);
+    if (one.kind && (!out.steady || *one.kind > out.steady->kind)) out.steady = {*one.kind, std::nullopt};
+    const auto steady = one.steady();
+    all.insert(all.end(), steady.begin(), steady.end());
+  }
+  if (all.empty()) return out;
+  if (out.steady) out.steady->autocorrelation = stats::lag1_autocorrelation(series[0].steady());
   // Samples of several processes lie one after the other; the index is that of the first process.
-  summary.steady_from = static_cast<std::int64_t>(ranks[0].samples_ns.size() - steady[0].samples_ns.size());
+  summary.steady_from = static_cast<std::int64_t>(series[0].from);
   std::sort(all.begin(), all.end());
   summary.median_ns = std::llround(stats::quantile_sorted(all, 0.5));
   summary.p90_ns = std::llround(stats::quantile_sorted(all, 0.9));
   summary.p99_ns = std::llround(stats::quantile_sorted(all, 0.99));
   const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch
-  if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, steady))
+  if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, series))
     summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch) * processes;
-  return summary;
+  return out;
 }
 
 }  // namespace assay::measure

@@ -7,8 +7,15 @@
 
 namespace assay::measure {
 
-/// Figures of a run from the samples of all its processes, warm-up left out.
-/// Throughput of several instances counts only the time in which all of them run.
-Summary summarise(const std::vector<RankResult>& ranks, const Trial& trial);
+/// What the samples of a run say together.
+struct Summarised {
+  Summary summary;
+  std::optional<Steady> steady;  ///< null where there are too few samples to tell
+};
+
+/// Figures of a run from the samples of all its processes, from the steady state on: behind the warm-up that was asked
+/// for and, where one is found, behind the longer one that was seen. Where there is no steady state nothing more is cut
+/// off. Throughput of several instances counts only the time in which all of them run.
+Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial);
 
 }  // namespace assay::measure

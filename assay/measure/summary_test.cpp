@@ -22,7 +22,7 @@ Trial trial_of_batch(std::int64_t batch) {
 }
 
 TEST(Summary, warm_up_is_counted_but_not_summarised) {
-  const auto summary = summarise({rank_with({1000, 900}, {100, 200, 300}, 0, 600)}, trial_of_batch(4));
+  const auto summary = summarise({rank_with({1000, 900}, {100, 200, 300}, 0, 600)}, trial_of_batch(4)).summary;
   EXPECT_EQ(summary.n, 5);
   EXPECT_EQ(summary.steady_from, 2);
   EXPECT_EQ(summary.median_ns, 200);
@@ -35,13 +35,13 @@ TEST(Summary, throughput_of_instances_counts_only_the_time_in_which_all_run) {
   // One from 0 to 1000 ns with 10 steps, one from 500 to 1500 ns with 5: common from 500 to 1000, 5 + 2.5 steps.
   const auto a = rank_with({}, std::vector<std::int64_t>(10, 100), 0, 1000);
   const auto b = rank_with({}, std::vector<std::int64_t>(5, 200), 500, 1500);
-  EXPECT_NEAR(*summarise({a, b}, trial_of_batch(1)).samples_per_second, 7.5 / 500e-9, 1);
+  EXPECT_NEAR(*summarise({a, b}, trial_of_batch(1)).summary.samples_per_second, 7.5 / 500e-9, 1);
 }
 
 TEST(Summary, instances_that_never_run_together_have_no_throughput) {
   const auto a = rank_with({}, {100}, 0, 100);
   const auto b = rank_with({}, {100}, 200, 300);
-  EXPECT_FALSE(summarise({a, b}, trial_of_batch(1)).samples_per_second.has_value());
+  EXPECT_FALSE(summarise({a, b}, trial_of_batch(1)).summary.samples_per_second.has_value());
 }
 
 TEST(Summary, a_step_of_ranks_lasts_as_long_as_on_the_slowest) {
@@ -50,7 +50,7 @@ TEST(Summary, a_step_of_ranks_lasts_as_long_as_on_the_slowest) {
   trial.placement.ranks = 2;
   const auto a = rank_with({999}, {100, 300}, 0, 400);
   const auto b = rank_with({5}, {200, 150}, 1'000'000, 1'000'350);
-  const auto summary = summarise({a, b}, trial);
+  const auto summary = summarise({a, b}, trial).summary;
   EXPECT_EQ(summary.n, 6);
   EXPECT_EQ(summary.steady_from, 1);
   EXPECT_EQ(summary.median_ns, 250);
@@ -59,7 +59,7 @@ TEST(Summary, a_step_of_ranks_lasts_as_long_as_on_the_slowest) {
 }
 
 TEST(Summary, without_samples_every_figure_is_null) {
-  const auto summary = summarise({RankResult{}}, trial_of_batch(1));
+  const auto summary = summarise({RankResult{}}, trial_of_batch(1)).summary;
   EXPECT_EQ(summary.n, 0);
   EXPECT_FALSE(summary.median_ns.has_value());
   EXPECT_FALSE(summary.samples_per_second.has_value());

@@ -37,12 +37,25 @@ std::optional<double> layers_over_step(const Record& record) {
   return sum / static_cast<double>(*record.summary.median_ns);
 }
 
+std::optional<double> probe_of(const Record& record) {
+  if (record.ranks.empty()) return {};
+  std::vector<std::int64_t> times;
+  for (const auto& slice : record.ranks[0].slices) {
+    if (!slice.warmup && slice.probe_ns) times.push_back(*slice.probe_ns);
+  }
+  if (record.ranks[0].probe_after_ns) times.push_back(*record.ranks[0].probe_after_ns);
+  return median_of(times);
+}
+
 }  // namespace
 
 Digest digest_of(const Record& record) {
   Digest digest;
   digest.reasons = record.validity.reasons;
   digest.layers_over_step = layers_over_step(record);
+  digest.steady = record.steady;
+  digest.probe_ns = probe_of(record);
+  digest.pair_log_ratio = record.pair_log_ratio;
   std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
   for (const auto& rank : record.ranks) {
     add_effective(rank, digest);

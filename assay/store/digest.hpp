@@ -20,6 +20,9 @@ struct Digest {
   std::vector<std::map<std::string, double>> phase_medians_ns;  ///< one for each process that timed phases
   std::optional<double>
       layers_over_step;  ///< sum of the layers' median times over the median step, of the first process
+  std::optional<Steady> steady;
+  std::optional<double> probe_ns;        ///< median of the speed probe of the first process, while it was measured
+  std::optional<double> pair_log_ratio;  ///< of side b to side a
 };
 
 template <typename V>
@@ -29,6 +32,9 @@ void describe(V& v, Digest& d) {
   v("peak_memory_bytes", d.peak_memory_bytes);
   v("phase_medians_ns", d.phase_medians_ns);
   v("layers_over_step", d.layers_over_step);
+  v("steady", d.steady);
+  v("probe_ns", d.probe_ns);
+  v("pair_log_ratio", d.pair_log_ratio);
 }
 
 Digest digest_of(const Record& record);
