@@ -15,7 +15,9 @@ struct Campaign {
   std::string name;
   std::int64_t seed = 1;
   std::int64_t runs = 10;  ///< of every trial
-  bool lockstep = false;   ///< exactly two trials; run i of the one is the partner of run i of the other
+  /// Of each trial, in their order, where they differ: a sequential measurement asks for more where it is not sure yet.
+  std::vector<std::int64_t> runs_of_trial;
+  bool lockstep = false;  ///< exactly two trials; run i of the one is the partner of run i of the other
   Measure measure;
   std::vector<Trial> trials;  ///< distinct, in the order written
 };

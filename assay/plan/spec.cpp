@@ -80,6 +80,15 @@ class Reader {
     out = located(place(node), [&] { return parse_seconds(text, what); });
   }
 
+  void read(const Yaml& node, const std::string& what, std::optional<double>& out) const {
+    if (node.kind != Yaml::Kind::null) read(node, what, out.emplace());
+  }
+
+  double read_share(const Yaml& node, const std::string& what) const {
+    const auto& text = scalar(node, what, "Write a share, such as 1%.");
+    return located(place(node), [&] { return parse_share(text, what); });
+  }
+
   void read(const Yaml& node, const std::string& what, bool& out) const {
     const auto& text = scalar(node, what, "Write true or false.");
     if (node.quoted || (text != "true" && text != "false")) {
@@ -118,6 +127,7 @@ struct FieldNames {
   void operator()(const char* field, T&) {
     names.push_back(field);
   }
+  void operator()(const char* /*field*/, std::optional<Stop>& /*value*/) {}  // a key of the campaign itself
 };
 
 /// Fills the fields of Measure by describe(), so that a field added to core can be written at once.
@@ -128,6 +138,7 @@ struct MeasureFields {
   void operator()(const char* field, T& value) {
     if (const Yaml* node = map.find(field)) reader.read(*node, std::string("measure.") + field, value);
   }
+  void operator()(const char* /*field*/, std::optional<Stop>& /*value*/) {}
 };
 
 void read_measure(const Reader& reader, const Yaml& node, Measure& measure) {
@@ -137,6 +148,17 @@ void read_measure(const Reader& reader, const Yaml& node, Measure& measure) {
   reader.check_keys(node, "measure", known.names);
   MeasureFields fields{reader, node};
   describe(fields, measure);
+  located(reader.place(node), [&] { check(measure); });
+}
+
+void read_stop(const Reader& reader, const Yaml& node, Measure& measure) {
+  reader.expect(node, Yaml::Kind::map, "stop", "Write keys and values, such as {half_width: 1%}.");
+  reader.check_keys(node, "stop", {"half_width", "most_runs", "seconds"});
+  auto& stop = measure.stop.emplace();
+  if (const Yaml* half_width = node.find("half_width"))
+    stop.half_width = reader.read_share(*half_width, "stop.half_width");
+  if (const Yaml* runs = node.find("most_runs")) reader.read(*runs, "stop.most_runs", stop.most_runs);
+  if (const Yaml* seconds = node.find("seconds")) reader.read(*seconds, "stop.seconds", stop.seconds);
   located(reader.place(node), [&] { check(measure); });
 }
 
@@ -228,7 +250,7 @@ Campaign read_spec(std::string_view text, const std::string& file_name, const Ca
   const Reader reader(file_name);
   const Yaml root = parse_yaml(text, file_name);
   reader.expect(root, Yaml::Kind::map, "campaign", "Write keys and values; 'trials' is the one that must be there.");
-  reader.check_keys(root, "campaign", {"name", "seed", "runs", "lockstep", "measure", "trials"});
+  reader.check_keys(root, "campaign", {"name", "seed", "runs", "lockstep", "measure", "stop", "trials"});
   Campaign campaign;
   campaign.name = std::filesystem::path(file_name).stem().string();
   if (const Yaml* node = root.find("name")) reader.read(*node, "name", campaign.name);
@@ -236,6 +258,7 @@ Campaign read_spec(std::string_view text, const std::string& file_name, const Ca
   if (const Yaml* node = root.find("runs")) reader.read(*node, "runs", campaign.runs);
   if (const Yaml* node = root.find("lockstep")) reader.read(*node, "lockstep", campaign.lockstep);
   if (const Yaml* node = root.find("measure")) read_measure(reader, *node, campaign.measure);
+  if (const Yaml* node = root.find("stop")) read_stop(reader, *node, campaign.measure);
   try {
     campaign.trials = expand(read_trials(reader, root), campaign.runs, catalog, limits);
     check(campaign, catalog);

@@ -21,32 +21,27 @@ std::string settings_text(const json& trial) {
 
 Planned SqliteStore::plan(const plan::Campaign& campaign, bool again) {
   ASSAY_CHECK(!campaign.lockstep || campaign.trials.size() == 2);
+  ASSAY_CHECK(campaign.runs_of_trial.empty() || campaign.runs_of_trial.size() == campaign.trials.size());
   const auto family = plan::campaign_id(campaign, 0);
   Transaction transaction(database_, kDoing);
 
   Planned planned;
   std::int64_t key = 0;
-  std::int64_t present = 0;  // runs of every trial
-  Statement newest(database_, "SELECT key, id, round, runs FROM campaign WHERE family = ?1 ORDER BY round DESC LIMIT 1",
+  Statement newest(database_, "SELECT key, id, round FROM campaign WHERE family = ?1 ORDER BY round DESC LIMIT 1",
                    kDoing);
   const bool found = newest.bind(family).step();
   if (found && !again) {
     key = newest.get<std::int64_t>(0);
     planned.campaign = newest.get<std::string>(1);
     planned.round = newest.get<std::int64_t>(2);
-    present = newest.get<std::int64_t>(3);
   } else {
     planned.round = found ? newest.get<std::int64_t>(2) + 1 : 0;
     planned.campaign = planned.round == 0 ? family : plan::campaign_id(campaign, planned.round);
     key = add_campaign(campaign, planned.campaign, family, planned.round);
     add_trials(key, campaign.trials);
   }
-  const auto trials = static_cast<std::int64_t>(campaign.trials.size());
-  if (campaign.runs > present) {
-    add_runs(campaign, key, planned.campaign, present);
-    planned.new_runs = (campaign.runs - present) * trials;
-  }
-  planned.runs = std::max(campaign.runs, present) * trials;
+  planned.new_runs = add_runs(campaign, key, planned.campaign);
+  planned.runs = count_runs(key);
   transaction.commit();
   return planned;
 }
@@ -89,22 +84,33 @@ void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& tr
 
 std::vector<SqliteStore::PlannedTrial> SqliteStore::planned_trials(std::int64_t campaign) {
   Statement statement(database_,
-                      "SELECT trial.key, trial.id FROM campaign_trial JOIN trial ON trial.key = campaign_trial.trial "
+                      "SELECT trial.key, trial.id, (SELECT count(*) FROM run WHERE run.campaign = ?1 AND run.trial = "
+                      "trial.key) FROM campaign_trial JOIN trial ON trial.key = campaign_trial.trial "
                       "WHERE campaign_trial.campaign = ?1 ORDER BY position",
                       kDoing);
   statement.bind(campaign);
   std::vector<PlannedTrial> out;
-  while (statement.step()) out.push_back({statement.get<std::int64_t>(0), statement.get<std::string>(1)});
+  while (statement.step()) {
+    out.push_back({statement.get<std::int64_t>(0), statement.get<std::string>(1), statement.get<std::int64_t>(2)});
+  }
   return out;
 }
 
-void SqliteStore::add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id,
-                           std::int64_t first) {
+std::int64_t SqliteStore::count_runs(std::int64_t campaign) {
+  Statement statement(database_, "SELECT runs FROM progress WHERE campaign = ?1", kDoing);
+  return statement.bind(campaign).step() ? statement.get<std::int64_t>(0) : 0;
+}
+
+std::int64_t SqliteStore::add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id) {
   const auto trials = planned_trials(key);
   Statement insert(database_, "INSERT INTO run(campaign, trial, idx, ord, pair, side) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                    kDoing);
+  std::int64_t added = 0;
+  std::int64_t most = 0;
   for (std::size_t position = 0; position < trials.size(); ++position) {
-    for (auto index = first; index < campaign.runs; ++index) {
+    const auto wanted = campaign.runs_of_trial.empty() ? campaign.runs : campaign.runs_of_trial[position];
+    most = std::max(most, wanted);
+    for (auto index = trials[position].runs; index < wanted; ++index) {
       std::optional<std::string> pair;
       std::optional<std::string> side;
       if (campaign.lockstep) {
@@ -114,13 +120,15 @@ void SqliteStore::add_runs(const plan::Campaign& campaign, std::int64_t key, con
       const auto& ordered_by = campaign.lockstep ? trials.front() : trials[position];
       insert.bind(key, trials[position].key, index, plan::run_order(campaign.seed, ordered_by.id, index), pair, side)
           .run();
+      ++added;
     }
   }
-  const auto added = static_cast<std::int64_t>(trials.size()) * (campaign.runs - first);
-  Statement(database_, "UPDATE campaign SET runs = ?2 WHERE key = ?1", kDoing).bind(key, campaign.runs).run();
+  if (added == 0) return 0;
+  Statement(database_, "UPDATE campaign SET runs = max(runs, ?2) WHERE key = ?1", kDoing).bind(key, most).run();
   Statement(database_, "UPDATE progress SET runs = runs + ?2, ready = ready + ?2 WHERE campaign = ?1", kDoing)
       .bind(key, added)
       .run();
+  return added;
 }
 
 }  // namespace assay::store::sqlite

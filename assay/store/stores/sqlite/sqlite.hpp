@@ -41,6 +41,7 @@ class SqliteStore : public Store {
   struct PlannedTrial {
     std::int64_t key = 0;
     std::string id;
+    std::int64_t runs = 0;  ///< that it has in the campaign
   };
   struct CampaignKey {
     std::int64_t key = 0;
@@ -52,7 +53,9 @@ class SqliteStore : public Store {
                             std::int64_t round);
   void add_trials(std::int64_t campaign, const std::vector<Trial>& trials);
   std::vector<PlannedTrial> planned_trials(std::int64_t campaign);
-  void add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id, std::int64_t first);
+  /// Adds what is missing; how many that was.
+  std::int64_t add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id);
+  std::int64_t count_runs(std::int64_t campaign);
 
   /// Milliseconds since 1970 on the store's clock.
   std::int64_t now_ms();
