@@ -14,6 +14,7 @@ namespace assay::cli {
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_history(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);

@@ -9,6 +9,7 @@
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/health.hpp"
 #include "assay/report/doctor.hpp"
+#include "cli/calibrate.hpp"
 #include "cli/command.hpp"
 #include "cli/paths.hpp"
 
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 constexpr double kWatchSeconds = 0.6;
 
 struct DoctorOptions {
-  std::string store = "assay.db";
-  std::string host_lock;
+  WorkFlags work;
+  CalibrateFlags calibrate;
   bool json = false;
 };
 
@@ -49,14 +50,14 @@ void look_at_disk(const std::string& store, platform::Situation& s) {
 platform::Situation gather(const DoctorOptions& o, const platform::Machine& machine) {
   platform::Situation s;
   const auto cpus = platform::allowed_cpus();
-  s.host_lock_held = measure::HostLock(o.host_lock).is_held();  // before the probe runs
+  s.host_lock_held = measure::HostLock(o.work.host_lock).is_held();  // before the probe runs
   s.watch = platform::watch(cpus, kWatchSeconds);
   s.identity = machine.identity;
   s.about = machine.about;
   s.state = platform::read_state(cpus);
   s.cores_shared = cores_shared(machine.topology);
   s.memory_limit_bytes = platform::read_cgroup_limits().memory_bytes;
-  look_at_disk(o.store, s);
+  look_at_disk(o.work.store, s);
   for (const auto allocator : {Allocator::tcmalloc, Allocator::jemalloc}) {
     if (!measure::find_allocator(allocator)) s.missing_allocators.emplace_back(name_of(allocator));
   }
@@ -92,11 +93,17 @@ platform::Examination examination(const DoctorOptions& o) {
 void add_doctor(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("doctor", "What can be measured here, what will spoil it, and how to mend that");
   const auto o = std::make_shared<DoctorOptions>();
-  add_store_option(*command, o->store);
-  command->add_option("--host-lock", o->host_lock, "Lock file in place of the host's common one");
+  add_store_option(*command, o->work.store);
+  command->add_option("--host-lock", o->work.host_lock, "Lock file in place of the host's common one");
   command->add_flag("--json", o->json, "Print as JSON");
+  command->add_flag("--quiet", o->work.quiet, "With --calibrate: no progress on stderr");
+  add_calibrate_flags(*command, o->calibrate);
   command->footer("Takes about a second. The exit code is 0 with warnings too; docs/doctor.md explains each finding.");
   command->callback([o, &exit_code] {
+    if (o->calibrate.wanted) {
+      exit_code = calibrate(o->calibrate, o->work, o->json);
+      return;
+    }
     const auto e = examination(*o);
     print(o->json ? to_json(e).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
                   : report::doctor_report(e, terminal_width(), colour_wanted()));

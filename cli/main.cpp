@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_doctor(app, exit_code);
   add_run(app, behind, exit_code);
   add_show(app, exit_code);
+  add_compare(app, exit_code);
   add_history(app, exit_code);
   add_export(app, exit_code);
   add_worker(app, exit_code);

@@ -58,6 +58,7 @@ Details summarise(const std::vector<const store::Digest*>& runs, const std::opti
   Details details;
   std::vector<double> memory;
   std::vector<double> layers;
+  std::vector<double> correlations;
   for (const auto* run : runs) {
     for (const auto& [name, values] : run->effective) {
       for (const auto& value : values) count(details.effective[name], value);
@@ -65,7 +66,11 @@ Details summarise(const std::vector<const store::Digest*>& runs, const std::opti
     for (const auto& reason : run->reasons) count(details.reasons, reason);
     if (run->peak_memory_bytes) memory.push_back(static_cast<double>(*run->peak_memory_bytes));
     if (run->layers_over_step) layers.push_back(*run->layers_over_step);
+    if (!run->steady) continue;
+    ++details.steady[run->steady->kind];
+    if (run->steady->autocorrelation) correlations.push_back(*run->steady->autocorrelation);
   }
+  if (!correlations.empty()) details.autocorrelation = stats::median(correlations);
   for (auto& [name, values] : details.effective) most_frequent_first(values);
   most_frequent_first(details.reasons);
   if (!memory.empty()) details.peak_memory_bytes = stats::median(memory);

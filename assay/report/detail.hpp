@@ -36,7 +36,9 @@ struct Details {
   std::vector<ReasonCount> reasons;                              ///< the most frequent first
   std::optional<double> peak_memory_bytes;                       ///< median over runs
   std::optional<Phases> phases;
-  std::optional<double> layers_over_step;  ///< median over runs; null where layers were not timed
+  std::optional<double> layers_over_step;     ///< median over runs; null where layers were not timed
+  std::map<SteadyKind, std::int64_t> steady;  ///< runs by how they came to their steady state, where that is known
+  std::optional<double> autocorrelation;      ///< of neighbouring samples; median over runs
 };
 
 /// Over all that were measured; `step_ns` is the trial's median step.

@@ -13,6 +13,8 @@ namespace assay::report {
 struct ReportData {
   std::vector<store::CampaignRow> campaigns;
   std::vector<Result> results;
+  /// Of each campaign: reasons for which runs were set aside and measured again, with their number.
+  std::map<std::string, std::map<std::string, std::int64_t>> set_aside;
 };
 
 /// Tables for a person, `width` columns wide.

@@ -17,8 +17,15 @@ void add(std::vector<double>& values, const std::optional<T>& value) {
   if (value) values.push_back(static_cast<double>(*value));
 }
 
+/// Runs from which on an interval exists.
+std::size_t fewest(double confidence) {
+  std::size_t n = 1;
+  while (stats::median_interval_rank(n, confidence) == 0) ++n;
+  return n;
+}
+
 Result result_of(const store::TrialRow& trial, const std::string& platform,
-                 const std::vector<const store::RunRow*>& rows) {
+                 const std::vector<const store::RunRow*>& rows, double confidence) {
   Result result;
   result.trial_id = trial.id;
   result.trial = trial.trial;
@@ -48,16 +55,17 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   result.p99_ns = median_or_null(p99s);
   result.samples_per_second = median_or_null(rates);
   result.details = summarise(digests, result.median_ns);
-  result.median_interval = stats::median_interval(medians);
+  result.median_interval = stats::median_interval(medians, confidence);
   if (!result.median_interval) {
-    result.interval_reason = fmt::format("{} good runs; a 95 % interval needs 6", medians.size());
+    result.interval_reason = fmt::format("{} good runs; a 95 % interval needs {}", medians.size(), fewest(confidence));
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows) {
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
+                               double confidence) {
   std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>> groups;
   for (const auto& row : rows) {
     if (row.counted) groups[row.trial][row.platform].push_back(&row);
@@ -67,7 +75,7 @@ std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const
     const auto it = groups.find(trial.id);
     if (it == groups.end()) continue;
     for (const auto& [platform, members] : it->second) {
-      results.push_back(result_of(trial, platform, members));
+      results.push_back(result_of(trial, platform, members, confidence));
     }
   }
   return results;

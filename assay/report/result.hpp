@@ -43,8 +43,10 @@ struct Result {
   Details details;
 };
 
-/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result.
-std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows);
+/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. Where a
+/// measurement looked several times, `confidence` of the interval at each look is more than 95 %.
+std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
+                               double confidence = 0.95);
 
 /// The results of what `filter` chooses from a store.
 std::vector<Result> results_of(store::Store& store, const store::Filter& filter);

@@ -74,7 +74,7 @@ TEST(Result, trials_that_differ_only_in_their_ranks_look_different) {
   together.trial.placement.ranks = 4;
   const auto results = results_of({trial("t"), together}, {row("t", "p", 10), row("u", "p", 10)});
   for (const std::size_t width : {0, 60}) {
-    const std::string text = terminal_report({{}, results}, width);
+    const std::string text = terminal_report({{}, results, {}}, width);
     EXPECT_THAT(text, testing::ContainsRegex("\nt .* default "));
     EXPECT_THAT(text, testing::ContainsRegex("\nu .* 4 ranks "));
   }

@@ -3,7 +3,8 @@
 namespace assay::report {
 namespace {
 
-json campaign_json(const store::CampaignRow& campaign) {
+json campaign_json(const store::CampaignRow& campaign, const ReportData& data) {
+  const auto set_aside = data.set_aside.find(campaign.id);
   const auto& p = campaign.progress;
   return {{"id", campaign.id},
           {"name", campaign.name},
@@ -12,6 +13,7 @@ json campaign_json(const store::CampaignRow& campaign) {
           {"seed", campaign.seed},
           {"lockstep", campaign.lockstep},
           {"measure", to_json(campaign.measure)},
+          {"set_aside", set_aside == data.set_aside.end() ? json::object() : json(set_aside->second)},
           {"progress",
            {{"runs", p.runs},
             {"ready", p.ready},
@@ -47,6 +49,12 @@ json validity_json(const Details& details) {
   return out;
 }
 
+json steady_json(const Details& details) {
+  json out = json::object();
+  for (const auto& [kind, runs] : details.steady) out[name_of(kind)] = runs;
+  return out;
+}
+
 json phases_json(const Details& details) {
   if (!details.phases) return nullptr;
   return {{"seconds", details.phases->seconds}, {"sum_over_step", to_json(details.phases->sum_over_step)}};
@@ -75,6 +83,8 @@ json result_json(const Result& r) {
           {"share_reason", to_json(r.share_reason)},
           {"effective", effective_json(r.details)},
           {"validity", validity_json(r.details)},
+          {"steady", steady_json(r.details)},
+          {"autocorrelation", to_json(r.details.autocorrelation)},
           {"peak_memory_bytes", to_json(r.details.peak_memory_bytes)},
           {"phases", phases_json(r.details)},
           {"layers_over_step", to_json(r.details.layers_over_step)}};
@@ -84,7 +94,7 @@ json result_json(const Result& r) {
 
 json json_report(const ReportData& data) {
   json out = {{"result_version", kResultVersion}, {"campaigns", json::array()}, {"results", json::array()}};
-  for (const auto& campaign : data.campaigns) out["campaigns"].push_back(campaign_json(campaign));
+  for (const auto& campaign : data.campaigns) out["campaigns"].push_back(campaign_json(campaign, data));
   for (const auto& result : data.results) out["results"].push_back(result_json(result));
   return out;
 }

@@ -30,13 +30,25 @@ std::string runs_text(const Result& result) {
   return out;
 }
 
-std::string campaign_lines(const store::CampaignRow& campaign) {
+/// " (neighbours 2, steal 1)"
+std::string reasons_text(const std::map<std::string, std::int64_t>& reasons) {
+  std::string out;
+  for (const auto& [code, runs] : reasons)
+    out += fmt::format("{}{} {}", out.empty() ? " (" : ", ", fit(code, 40), runs);
+  return out.empty() ? "" : out + ")";
+}
+
+std::string campaign_lines(const store::CampaignRow& campaign, const ReportData& data) {
   const auto& p = campaign.progress;
   std::string out = fmt::format("{} (campaign {}", campaign.name, campaign.id.substr(0, 8));
   if (campaign.round > 0) out += fmt::format(", round {}", campaign.round + 1);
   out += fmt::format("): {} of {} runs done", p.done, p.runs);
   if (p.failed > 0) out += fmt::format(", {} failed", p.failed);
-  if (p.set_aside > 0) out += fmt::format(", {} measured again", p.set_aside);
+  if (p.set_aside > 0) {
+    const auto reasons = data.set_aside.find(campaign.id);
+    out += fmt::format(", {} set aside and measured again{}", p.set_aside,
+                       reasons == data.set_aside.end() ? "" : reasons_text(reasons->second));
+  }
   return out + "\n";
 }
 
@@ -49,9 +61,29 @@ void add_failures(const std::vector<Result>& results, std::string& out) {
   }
 }
 
+/// "flat", "warm up", "no steady state"
+std::string steady_text(SteadyKind kind) {
+  std::string text = name_of(kind);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+/// Runs whose median is that of no steady state, or of one that came by slowing down.
+void add_unsteady(const Result& result, std::string& out) {
+  for (const auto kind : {SteadyKind::slow_down, SteadyKind::no_steady_state}) {
+    const auto it = result.details.steady.find(kind);
+    if (it == result.details.steady.end()) continue;
+    out += fmt::format("  {} of {} runs {}: {}\n", it->second, result.ok,
+                       kind == SteadyKind::slow_down ? "became slower before they were steady"
+                                                     : "had no steady state; all of their samples count",
+                       title(result.trial));
+  }
+}
+
 /// What stood in the way of runs, and settings that did not take effect as asked.
 void add_remarks(const std::vector<Result>& results, std::string& out) {
   for (const auto& result : results) {
+    add_unsteady(result, out);
     for (const auto& line : differences(result.trial.settings, result.details, result.ok)) {
       out += fmt::format("  {}: {}\n", fit(line, 200), title(result.trial));
     }
@@ -93,6 +125,8 @@ std::string detail_lines(const Result& result) {
     for (const auto& one : values) effective += std::exchange(comma, ",") + one.value.dump();
   }
   if (!effective.empty()) out += "took effect: " + fit(effective, 300) + "\n";
+  if (details.autocorrelation)
+    out += fmt::format("autocorrelation of neighbouring samples: {:.2f}\n", *details.autocorrelation);
   if (details.phases) out += "phases: " + phases_line(*details.phases) + "\n";
   if (details.layers_over_step)
     out += fmt::format("layers: together {:.0f} % of the plain step\n", 100 * *details.layers_over_step);
@@ -106,7 +140,7 @@ std::string detail_lines(const Result& result) {
 
 std::string terminal_report(const ReportData& data, std::size_t width) {
   std::string out;
-  for (const auto& campaign : data.campaigns) out += campaign_lines(campaign);
+  for (const auto& campaign : data.campaigns) out += campaign_lines(campaign, data);
   if (data.results.empty()) return out + "No run has been measured yet.\n";
   const bool any_share =
       std::any_of(data.results.begin(), data.results.end(), [](const auto& r) { return r.share_of_peak; });
@@ -154,6 +188,7 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
                {"p90", Align::right},
                {"p99", Align::right},
                {"samples", Align::right},
+               {"steady", Align::left},
                {"started", Align::left},
                {"remark", Align::left}});
   for (const auto& row : rows) {
@@ -164,7 +199,11 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
       return value ? format_duration(static_cast<double>(*value)) : "-";
     };
     table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns(s.median_ns),
-               ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n), row.started_utc, remark});
+               ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n),
+               row.digest.steady ? steady_text(row.digest.steady->kind) +
+                                       (s.steady_from > 0 ? fmt::format(", from {}", s.steady_from) : "")
+                                 : "-",
+               row.started_utc, remark});
   }
   out += table.text(width);
   add_remarks(results, out);

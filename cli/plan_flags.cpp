@@ -1,0 +1,121 @@
+#include "cli/plan_flags.hpp"
+
+#include <array>
+
+#include "assay/core/units.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// Flags that sweep one axis of the plan, with their help.
+constexpr std::array<std::array<const char*, 3>, 21> kAxisFlags{{
+    {"--worker", "worker", "Worker, or worker==release"},
+    {"--mode", "mode", "infer, train or both: infer,train"},
+    {"--batch", "batch", "Samples per step and process: 8, 1,2,4, 4-24+4 or 1-64*2"},
+    {"--precision", "precision", "Precision: fp32, bf16, …"},
+    {"--data", "data", "Where input comes from"},
+    {"--device", "placement.device", "Kind of device"},
+    {"--ranks", "placement.ranks", "Processes that work together"},
+    {"--ranks-per-node", "placement.ranks_per_node", "How many of them on each host"},
+    {"--instances", "settings.instances", "Processes side by side"},
+    {"--inter-op", "settings.inter_op", "Operators run at once"},
+    {"--intra-op", "settings.intra_op", "Threads of one operator"},
+    {"--library-threads", "settings.library_threads", "Threads of the math library"},
+    {"--affinity", "settings.affinity", "none, compact or spread"},
+    {"--memory-bind", "settings.memory_bind", "none, local or interleave"},
+    {"--allocator", "settings.allocator", "system, tcmalloc or jemalloc"},
+    {"--spin", "settings.spin", "Idle threads spin: true or false"},
+    {"--compile", "settings.compile", "The framework's compiler"},
+    {"--layout", "settings.layout", "Order of tensor dimensions"},
+    {"--loaders", "settings.loaders", "Processes that load input"},
+    {"--prefetch", "settings.prefetch", "Batches loaded ahead"},
+    {"--bucket-bytes", "settings.bucket_bytes", "Size of a gradient bucket"},
+}};
+
+}  // namespace
+
+void add_plan_flags(CLI::App& command, PlanFlags& flags) {
+  const char* group = "What and how";
+  for (const auto& flag : kAxisFlags) {
+    const std::string axis = flag[1];
+    command
+        .add_option_function<std::string>(
+            flag[0], [&flags, axis](const std::string& text) { flags.axes.emplace_back(axis, text); }, flag[2])
+        ->group(group);
+  }
+  command.add_option("--option", flags.options, "Option of the network, NAME=SWEEP; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--env", flags.env, "Variable for the worker, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+plan::TrialSweep sweep_of(const PlanFlags& flags) {
+  plan::TrialSweep sweep;
+  for (const auto& [axis, text] : flags.axes) sweep.add(axis, {text, false, ""});
+  for (const auto& option : flags.options) {
+    const auto [name, text] = split_assignment(option, "--option");
+    sweep.add("options." + name, {text, false, ""});
+  }
+  for (const auto& variable : flags.env) {
+    const auto [name, value] = split_assignment(variable, "--env");
+    sweep.add("settings.env." + name, {value, true, ""});
+  }
+  return sweep;
+}
+
+void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
+  const char* group = "Measurement";
+  command.add_option("--seconds", flags.seconds, "Time measured per run [2s]")->group(group);
+  command.add_option("--warmup", flags.warmup, "Time before that, kept but not summarised [500ms]")->group(group);
+  command.add_option("--warmup-cap", flags.warmup_cap, "A run that still gets faster warms up for up to this [10 x]")
+      ->group(group);
+  command.add_option("--max-samples", flags.max_samples, "Samples that are enough [10000]")->group(group);
+  command.add_option("--pair-steps", flags.pair_steps, "Steps in a slice of a lock-step pair [2]")->group(group);
+  command
+      .add_flag_function(
+          "--phases,!--no-phases", [&flags](std::int64_t times) { flags.phases = times > 0; },
+          "Also time the phases of a step, in passes of their own [where the worker can]")
+      ->group(group);
+  command.add_flag("--layers", flags.layers, "Also time every layer, in passes of their own")->group(group);
+  command.add_option("--limit", flags.limit, "Silence after which a worker counts as hung [300s]")->group(group);
+  command.add_option("--prepare-limit", flags.prepare_limit, "The same while it prepares [600s]")->group(group);
+  command.add_option("--memory-limit", flags.memory_limit, "Resident memory of a worker and its children")
+      ->group(group);
+  command.add_option("--retries", flags.retries, "How often a disturbed run is measured again [2]")->group(group);
+  command
+      .add_option(
+          "--stop", flags.stop,
+          "Measure each trial until half its interval is within this share, such as 1%; looks at 8, 12, 20 runs "
+          "and at the most")
+      ->group(group);
+  command.add_option("--most-runs", flags.most_runs, "With --stop: runs of a trial at most [20]")->group(group);
+  command.add_option("--most-time", flags.most_time, "With --stop: begin no new look behind this time")->group(group);
+}
+
+void apply(const MeasureFlags& flags, Measure& m) {
+  if (!flags.seconds.empty()) m.seconds = parse_seconds(flags.seconds, "--seconds");
+  if (!flags.warmup.empty()) m.warmup_seconds = parse_seconds(flags.warmup, "--warmup");
+  if (!flags.warmup_cap.empty()) m.warmup_cap_seconds = parse_seconds(flags.warmup_cap, "--warmup-cap");
+  if (!flags.limit.empty()) m.limit_seconds = parse_seconds(flags.limit, "--limit");
+  if (!flags.prepare_limit.empty()) m.prepare_limit_seconds = parse_seconds(flags.prepare_limit, "--prepare-limit");
+  if (!flags.memory_limit.empty()) m.memory_limit_bytes = parse_bytes(flags.memory_limit, "--memory-limit");
+  if (flags.max_samples) m.max_samples = *flags.max_samples;
+  if (flags.pair_steps) m.pair_steps = *flags.pair_steps;
+  if (flags.retries) m.retries = *flags.retries;
+  if (flags.phases) m.phases = flags.phases;
+  m.layers = m.layers || flags.layers;
+  if (!flags.stop.empty()) {
+    if (!m.stop) m.stop.emplace();
+    m.stop->half_width = parse_share(flags.stop, "--stop");
+  }
+  if (!m.stop && (flags.most_runs || !flags.most_time.empty())) {
+    fail(ErrorKind::usage, "--most-runs and --most-time bound a measurement that stops by itself. Add --stop 1%.");
+  }
+  if (flags.most_runs) m.stop->most_runs = *flags.most_runs;
+  if (!flags.most_time.empty()) m.stop->seconds = parse_seconds(flags.most_time, "--most-time");
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,84 @@
+#include "cli/work.hpp"
+
+#include <algorithm>
+
+#include "assay/compare/stopping.hpp"
+#include "assay/core/hash.hpp"
+#include "assay/measure/run_directory.hpp"
+#include "cli/command.hpp"
+#include "cli/paths.hpp"
+#include "cli/progress.hpp"
+
+namespace assay::cli {
+namespace {
+
+measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                          const std::string& campaign, int stop_fd) {
+  measure::AgentOptions options;
+  options.campaign = campaign;
+  options.lease_seconds = flags.lease_seconds;
+  options.host_lock = !flags.no_host_lock;
+  options.host_lock_path = flags.host_lock;
+  options.run_root = measure::default_run_root();
+  options.store_mark = hash_hex(std::filesystem::canonical(flags.store).string()).substr(0, 8);
+  options.cache = cache_root();
+  options.hosts.names = flags.hosts;
+  if (!flags.interface.empty()) options.hosts.interface = flags.interface;
+  const auto rank_program = libexec_folder() / "assay-rank";
+  const auto launcher = measure::launcher_by_ranks(measure::local_launcher(rank_program),
+                                                   measure::mpi_launcher(rank_program, options.hosts));
+  Progress progress(store, campaign, flags.quiet);
+  return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
+}
+
+/// Runs of each trial that the next look needs; empty where all is known.
+std::vector<std::int64_t> next_look(store::Store& store, const std::string& id, bool quiet) {
+  auto campaigns = store.campaigns();
+  const auto row = std::find_if(campaigns.begin(), campaigns.end(), [&](const auto& one) { return one.id == id; });
+  ASSAY_CHECK(row != campaigns.end());
+  std::vector<std::int64_t> wanted;
+  std::int64_t open = 0;
+  double widest = 0;
+  for (const auto& trial : compare::look(*row, store.trials({.campaign = id}), store.runs({.campaign = id}))) {
+    wanted.push_back(trial.wanted);
+    if (trial.wanted <= trial.runs) continue;
+    ++open;
+    widest = std::max(widest, trial.half_width.value_or(1));
+  }
+  if (open == 0) return {};
+  if (!quiet) {
+    std::fprintf(stderr, "assay: %ld of %zu trials are not narrow enough yet (up to %.1f %%); measuring on\n",
+                 static_cast<long>(open), wanted.size(), 100 * widest);
+  }
+  return wanted;
+}
+
+}  // namespace
+
+void add_work_flags(CLI::App& command, WorkFlags& flags) {
+  add_store_option(command, flags.store);
+  command.add_flag("--quiet", flags.quiet, "No progress on stderr");
+  command.add_option("--lease", flags.lease_seconds, "Seconds after which a silent agent loses its run")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
+  command
+      .add_option("--hosts", flags.hosts, "Hosts for runs of several ranks, by Open MPI; all share the run directory")
+      ->delimiter(',');
+  command.add_option("--interface", flags.interface, "Network device on which ranks find each other");
+  command.add_flag("--no-host-lock", flags.no_host_lock,
+                   "Do not wait for other runs on this host (they disturb each other)");
+  command.add_option("--host-lock", flags.host_lock, "Lock file in place of the host's common one");
+}
+
+measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                       plan::Campaign campaign, bool again, int stop_fd, std::string& id) {
+  id = store.plan(campaign, again).campaign;
+  for (;;) {
+    const auto end = work_on(flags, store, catalog, id, stop_fd);
+    if (end != measure::AgentEnd::nothing_left || !campaign.measure.stop) return end;
+    campaign.runs_of_trial = next_look(store, id, flags.quiet);
+    if (campaign.runs_of_trial.empty() || store.plan(campaign, false).new_runs == 0) return end;
+  }
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "assay/measure/agent.hpp"
+#include "assay/plan/campaign.hpp"
+#include "assay/store/store.hpp"
+
+namespace assay::cli {
+
+/// How an agent in this process works.
+struct WorkFlags {
+  std::string store = "assay.db";
+  bool quiet = false;
+  double lease_seconds = 60;
+  bool no_host_lock = false;
+  std::string host_lock;
+  std::vector<std::string> hosts;
+  std::string interface;
+};
+
+void add_work_flags(CLI::App& command, WorkFlags& flags);
+
+/// Plans a campaign and runs one agent until nothing of it is left to do. A campaign that stops by itself is planned
+/// further at every look. Its id is left in `id` at once.
+measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                       plan::Campaign campaign, bool again, int stop_fd, std::string& id);
+
+}  // namespace assay::cli
