@@ -15,7 +15,7 @@ HEADERS = {
     "graph": ["network/graph"],
     "history": ["compare/history"],
 }
-NOT_IN_A_FILE = {"Measure"}  # part of a campaign, not of a trial
+NOT_IN_A_FILE = {"Measure", "Stop"}  # parts of a campaign, not of a trial
 DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)
 FIELD = re.compile(r'(?:(required)\(v, |v\()"(\w+)", (\w+)\.(\w+)\);')
 ENUM_NAMES = re.compile(r"struct (?:assay::)?EnumNames<(?:\w+::)*(\w+)> \{.*?names\{(.*?)\};", re.DOTALL)

@@ -1,0 +1,67 @@
+// A store with two campaigns of the same trials, for figures about reading.
+//   fill_store PATH TRIALS RUNS SAMPLES
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "assay/core/clock.hpp"
+#include "assay/measure/summary.hpp"
+#include "assay/store/store.hpp"
+
+namespace {
+
+using namespace assay;
+
+Trial trial_of(std::int64_t number) {
+  Trial trial;
+  trial.workload.network = "toy";
+  trial.workload.batch = number + 1;
+  trial.worker = {"fake", "1.0"};
+  return trial;
+}
+
+Record record_of(const Trial& trial, double scale, std::int64_t samples, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const double step_ns = 1e5 * static_cast<double>(trial.workload.batch + 2) * scale * std::exp(0.015 * normal(random));
+  RankResult rank;
+  for (std::int64_t i = 0; i < samples; ++i)
+    rank.samples_ns.push_back(std::llround(step_ns * std::exp(0.03 * normal(random))));
+  rank.slices.push_back({0, 0, samples, samples, false, 2'000'000});
+  rank.probe_after_ns = 2'000'000;
+  Record record;
+  auto summarised = measure::summarise({rank}, trial);
+  record.summary = summarised.summary;
+  record.steady = summarised.steady;
+  record.platform = "p";
+  record.started_utc = utc_now();
+  record.ranks.push_back(std::move(rank));
+  return record;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  const auto store = store::open_store(argv[1], store::Access::create);
+  std::mt19937_64 random(1);
+  for (const bool second : {false, true}) {
+    plan::Campaign campaign;
+    campaign.name = second ? "after" : "before";
+    campaign.runs = std::atoll(argv[3]);
+    for (std::int64_t i = 0; i < std::atoll(argv[2]); ++i) campaign.trials.push_back(trial_of(i));
+    store::LeaseRequest request;
+    request.campaign = store->plan(campaign, false).campaign;
+    request.is_dead = [](const auto&) { return false; };
+    while (const auto lease = store->lease(request)) {
+      // The trial of batch 7 becomes 10 % slower.
+      const bool slower = second && lease->runs[0].trial.workload.batch == 7;
+      auto record = record_of(lease->runs[0].trial, slower ? 1.1 : 1, std::atoll(argv[4]), random);
+      record.campaign = lease->campaign;
+      record.trial = lease->runs[0].trial_id;
+      record.index = lease->runs[0].index;
+      if (store->complete(*lease, {{record, false}}) != store::Completion::accepted) return 1;
+    }
+  }
+  return 0;
+}
