@@ -21,8 +21,9 @@ std::string history_report(const compare::History& history, const Look& look);
 /// A check for each series: failed where its newest change is a slow-down, undecided where it has too few points.
 std::vector<Check> history_checks(const compare::History& history);
 
-/// Heights of `values` over their range, oldest first; where they are more than `columns`, neighbours share one by
-/// their median. Eight levels in block characters, otherwise four in ASCII.
+/// Heights of positive `values` over their range, or over 5 % of the smallest where that is more, oldest first; where
+/// they are more than `columns`, neighbours share one by their median. Eight levels in block characters, otherwise four
+/// in ASCII.
 std::string spark_line(const std::vector<double>& values, std::size_t columns, bool blocks);
 
 }  // namespace assay::report

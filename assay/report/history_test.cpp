@@ -33,6 +33,8 @@ TEST(SparkLine, HeightsFollowTheValues) {
   EXPECT_EQ(spark_line({0, 1, 2, 3, 4, 5, 6, 7}, 60, true), "▁▂▃▄▅▆▇█");
   EXPECT_EQ(spark_line({0, 1, 2, 3}, 60, false), "_.-^");
   EXPECT_EQ(spark_line({5, 5}, 60, true), "▁▁");
+  // 1 and 2 percent of a span of 5: levels 8 * 1/5 and 8 * 2/5, rounded down.
+  EXPECT_EQ(spark_line({100, 101, 102}, 60, true), "▁▂▄");
   EXPECT_EQ(spark_line({}, 60, true), "");
 }
 
@@ -44,7 +46,7 @@ TEST(HistoryReport, NamesTheFirstBadCampaignAndTheOneBefore) {
   const std::string text = history_report(history_with(1.041, 1.032, 1.05), {});
   EXPECT_THAT(text, HasSubstr("slower by 4.1 % (3.2 to 5.0) from 2026-11-05 on (before: campaign 3333aaaa of "
                               "2026-11-04); first bad: campaign 4444aaaa of 2026-11-05\n"));
-  EXPECT_THAT(text, HasSubstr("▁▁▁▁████"));
+  EXPECT_THAT(text, HasSubstr("▁▁▁▁▇▇▇▇"));
   EXPECT_THAT(text, HasSubstr("1 ms to 1.041 ms"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
@@ -73,7 +75,7 @@ TEST(HistoryReport, OutliersAreCountedAndNamed) {
   history.series[0].points[2].set_aside = true;
   const std::string text = history_report(history, {});
   EXPECT_THAT(text, HasSubstr("no change of 2 % or more in 8 points\n"));
-  EXPECT_THAT(text, HasSubstr("1 point set aside as outliers: 2026-11-03 in campaign 2222aaaa (+50 %)\n"));
+  EXPECT_THAT(text, HasSubstr("1 point set aside as an outlier: 2026-11-03 in campaign 2222aaaa (+50 %)\n"));
 }
 
 TEST(HistoryReport, SeriesMeasuredOnceDoNotHideTheOthers) {

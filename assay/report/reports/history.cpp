@@ -19,6 +19,7 @@ using compare::HistorySeries;
 using compare::Over;
 
 constexpr std::size_t kSparkColumns = 60;
+constexpr double kLeastSpan = 0.05;        // of the smallest value: noise of a percent shall not fill the whole height
 constexpr std::size_t kMostNamed = 5;      // outliers; the others are in the JSON
 constexpr std::size_t kMostUnjudged = 10;  // series; a store may hold hundreds that were measured once
 
@@ -80,7 +81,8 @@ std::string set_aside_line(const HistorySeries& series, Over over) {
   }
   if (count == 0) return "";
   if (count > kMostNamed) named += fmt::format(" and {} more", count - kMostNamed);
-  return fmt::format("{} {} set aside as outliers: {}", count, count == 1 ? "point" : "points", named);
+  return fmt::format("{} set aside as {}: {}", count == 1 ? "1 point" : fmt::format("{} points", count),
+                     count == 1 ? "an outlier" : "outliers", named);
 }
 
 std::string missing_text(const HistorySeries& series, Over over) {
@@ -144,10 +146,11 @@ std::string spark_line(const std::vector<double>& values, std::size_t columns, b
   }
   if (heights.empty()) return "";
   const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
+  const double span = std::max(*high - *low, kLeastSpan * *low);
   const std::size_t levels = blocks ? kBlocks.size() : kAscii.size();
   std::string out;
   for (const double height : heights) {
-    const double share = *high > *low ? (height - *low) / (*high - *low) : 0;
+    const double share = span > 0 ? (height - *low) / span : 0;
     const auto level = std::min(static_cast<std::size_t>(share * static_cast<double>(levels)), levels - 1);
     out += blocks ? kBlocks.at(level) : kAscii.at(level);
   }
