@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <numeric>
 
 #include "assay/core/clock.hpp"
@@ -170,9 +171,11 @@ class Rank {
     double done_seconds = 0;
     std::int64_t done_samples = 0;
     std::int64_t turn = 0;
+    rest();
     for (;; ++turn) {
       if (side_of_turn(turn) != process_.part) continue;
       if (!sync_.wait_turn(turn, tick)) break;
+      go_on();
       if (turn < 2) {
         if (measure_.warmup_seconds > 0) take_slice(turn, {measure_.warmup_seconds, measure_.max_samples}, true);
       } else {
@@ -180,17 +183,24 @@ class Rank {
         done_seconds += take_slice(turn, {kForever, steps}, false);
         done_samples += result_.slices.back().samples;
       }
+      rest();
       sync_.end_turn(turn, members, [&] {
         return turn >= 2 && turn % 2 == 1 && (done_seconds >= measure_.seconds || done_samples >= measure_.max_samples);
       });
     }
     finish_steps(before);
-    if (measure_.phases == false && !measure_.layers) return;  // both sides of a pair decide the same
     const std::int64_t detail_turn = sync_.stopped_at() + process_.part;
-    sync_.wait_last_turn(detail_turn, tick);
+    const bool details = measure_.phases != false || measure_.layers;  // both sides of a pair decide the same
+    if (details) sync_.wait_last_turn(detail_turn, tick);
+    go_on();
+    if (!details) return;
     measure_details();
     sync_.end_turn(detail_turn, members, [] { return false; });
   }
+
+  /// Threads that spin while they wait for work would take the partner's CPUs: they stand still while it is its turn.
+  void rest() { session_->signal(SIGSTOP); }
+  void go_on() { session_->signal(SIGCONT); }
 
   /// Ranks work together only if all take the same number of steps: rank 0 decides it, the others follow.
   void measure_with_others() {
@@ -407,6 +417,7 @@ class Rank {
       outcome.message = "ended by the kernel because memory ran out";
     }
     outcome.stage = stage_;
+    if (session_) go_on();  // what is stopped cannot end by itself
     if (session_ && !session_->stderr_tail().empty()) outcome.stderr_tail = session_->stderr_tail();
     result_.outcome = std::move(outcome);
     gang_ ? gang_->fail(result_.outcome.message) : sync_.abort(number_);

@@ -78,6 +78,10 @@ json Session::receive_a(const char* type, std::int64_t deadline_ns) {
   }
 }
 
+void Session::signal(int number) {
+  if (!process_ended_) kill(process_.pid, number);
+}
+
 Prepared Session::prepare(const json& request, double limit_seconds) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   send(request, deadline);

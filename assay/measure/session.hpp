@@ -30,6 +30,9 @@ class Session {
 
   pid_t pid() const { return process_.pid; }
 
+  /// Sends a signal to the worker, unless it has ended.
+  void signal(int number);
+
   Prepared prepare(const json& request, double limit_seconds);
   /// `patience_seconds` is for the whole command.
   Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds);

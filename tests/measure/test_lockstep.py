@@ -1,6 +1,7 @@
 """Partners of a pair take strict turns and stand or fall together; instances begin at one deadline."""
 
 import itertools
+import json
 import statistics
 
 import pytest
@@ -147,3 +148,38 @@ def test_an_instance_that_fails_ends_the_others(place):
     assert record["outcome"]["kind"] == "crashed"
     assert {rank["outcome"]["kind"] for rank in record["ranks"]} <= {"crashed", "interrupted"}
     assert place.left() == []
+
+
+SPINNER = """
+import os, sys, threading, time
+sys.path.insert(0, {common!r})
+import assay_worker
+
+class Spinner(assay_worker.Framework):
+    def prepare(self, prepare):
+        def spin():
+            while True:
+                pass
+        threading.Thread(target=spin, daemon=True).start()
+        return assay_worker.Prepared(versions={{}}, parameters=0)
+
+    def step(self):
+        time.sleep(0.01)
+
+sys.exit(assay_worker.serve(Spinner))
+"""
+
+
+def test_a_partner_stands_still_while_it_waits(place):
+    """A thread that spins for ever may do so only in its own side's turns: half of the time."""
+    folder = place.path / "workers" / "spinner"
+    folder.mkdir(parents=True)
+    described = {"name": "spinner", "release": "1", "protocol": 1, "argv": ["python3", "worker.py"]}
+    (folder / "worker.json").write_text(json.dumps({**described, "networks": ["toy"], "modes": ["infer"]}))
+    (folder / "worker.py").write_text(SPINNER.format(common=str(place.root / "workers" / "common")))
+    place.assay("run", "toy", "--worker", "spinner", "--batch", "1,2", "--lockstep", "--runs", "1", "--seconds", "1s",
+                "--no-phases", *BRIEF, ASSAY_WORKERS=folder.parent)  # fmt: skip
+    for record in place.records():
+        disturbance = record["ranks"][0]["disturbance"]
+        assert record["outcome"]["kind"] == "ok"
+        assert disturbance["cpu_ns"] < 0.75 * disturbance["window_ns"]
