@@ -29,6 +29,7 @@ struct WorkerInfo {
   std::vector<std::string> devices;
   std::vector<std::string> details;          ///< of step, phases, layers
   bool ranks = false;                        ///< several of them can work together
+  bool step_output = false;                  ///< `measure` may ask for the output of its last step
   std::vector<std::string> settings;         ///< settings it applies
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
   json check;                                ///< a small workload for `assay worker check`; null: the first network
@@ -57,6 +58,7 @@ void describe(V& v, WorkerInfo& w) {
   v("devices", w.devices);
   v("details", w.details);
   v("ranks", w.ranks);
+  v("step_output", w.step_output);
   v("settings", w.settings);
   v("inert", w.inert);
   v("check", w.check);

@@ -45,7 +45,7 @@ def prepare(graph, mode="infer", batch=BATCH, precision="fp32", **more):
 def run_infer(graph, **more):
     """Values by name in double precision, and the output with channels in front."""
     asked = prepare(graph, **more)
-    output = operators.to_graph_order(work.build(asked, None).steps.output())
+    output = operators.to_graph_order(work.build(asked, None).steps.output)
     drawn = assay_graph.values_of(asked)
     names = ["%s/%s" % (n["name"], p["name"]) for n in graph["nodes"] for p in n["parameters"]]
     names += ["input/" + i["name"] for i in graph["inputs"]]
@@ -281,7 +281,7 @@ def check_compiled_by_xla_it_computes_the_same():
     for graph in (varied(), transformer()):
         built = work.build(prepare(graph, settings=compiled), None)
         assert built.effective["compile"] == "xla"
-        assert_same(operators.to_graph_order(built.steps.output()), run_infer(graph)[1])
+        assert_same(operators.to_graph_order(built.steps.output), run_infer(graph)[1])
     losses, norms = evaluated(varied())
     compiled_losses, compiled_norms = evaluated(varied(), settings=compiled)
     assert_same(compiled_losses, losses)
@@ -290,7 +290,7 @@ def check_compiled_by_xla_it_computes_the_same():
 
 def check_bf16_is_bf16_throughout():
     for graph in (varied(), transformer()):
-        output = work.build(prepare(graph, precision="bf16"), None).steps.output()
+        output = work.build(prepare(graph, precision="bf16"), None).steps.output
         assert output.dtype == tf.bfloat16
         truth = run_infer(graph)[1]
         # bf16 keeps 8 bits: 2^-8 = 0.4 % for each rounding, some of them in a row.

@@ -136,6 +136,10 @@ class Framework:
         returns (losses, gradient_norms) of evaluate.updates updates."""
         raise Refused("evaluate: this worker cannot.")
 
+    def write_output(self, path):
+        """Writes what the last step() computed, in the form of evaluate(), and computes nothing for it."""
+        raise Refused("measure with output: this worker cannot.")
+
 
 class Evaluate:
     """The message `evaluate`."""
@@ -227,7 +231,12 @@ class _Session:
             raise Refused("detail %s: %s" % (detail, reason))
         if detail == "layers":
             max_samples = min(max_samples, MOST_LAYER_SAMPLES)
+        output = command.get("output")
+        if output is not None and (detail != "step" or self._asked.trains or self._asked.values is None):
+            raise ValueError("measure: output is for steps of inference on given values")
         ns, parts, begin_ns, end_ns = self._take_steps(detail, round(seconds * 1e9), max_samples)
+        if output is not None:
+            self._framework.write_output(output)
         if detail == "phases":
             self._send_samples(ns, parts, self._framework.take_buckets())
         else:

@@ -25,6 +25,7 @@ struct MeasureCommand {
   Detail detail = Detail::step;
   double seconds = 0;
   std::int64_t max_samples = 1;
+  std::optional<std::string> output;  ///< file for what the last step computed
 };
 
 template <typename V>
@@ -32,6 +33,7 @@ void describe(V& v, MeasureCommand& m) {
   required(v, "detail", m.detail);
   required(v, "seconds", m.seconds);
   required(v, "max_samples", m.max_samples);
+  v("output", m.output);
 }
 
 /// One line of text from a value that may hold anything: bytes that are not UTF-8 are replaced.
@@ -92,6 +94,9 @@ class Session {
     if (asked.max_samples < 1 || asked.max_samples > kMostSamples) {
       fail(ErrorKind::bad_input, "measure.max_samples: {} is outside 1 to {}", asked.max_samples, kMostSamples);
     }
+    if (asked.output && (asked.detail != Detail::step || trains_ || !has_values_)) {
+      fail(ErrorKind::bad_input, "measure.output is for steps of inference on given values");
+    }
     static const std::vector<std::string> none;
     const auto& phases = asked.detail == Detail::phases ? prepared_.phases : none;
     const auto& nodes = asked.detail == Detail::layers ? prepared_.nodes : none;
@@ -106,6 +111,7 @@ class Session {
 
     Samples samples(1 + phases.size() + 2 * nodes.size(), asked.max_samples);
     const auto [begin_ns, end_ns] = take_steps(asked, samples);
+    if (asked.output) framework_.write_output(*asked.output);
     send_samples(channel_, samples, phases);
     if (!nodes.empty()) send_layers(channel_, samples, nodes, trains_);
     channel_.send(text_of({{"type", "done"}, {"samples", samples.rows()}, {"begin_ns", begin_ns}, {"end_ns", end_ns}}));
@@ -189,6 +195,10 @@ void Framework::barrier() {
 
 Evaluated Framework::evaluate(const Evaluate&) {
   throw Refused("evaluate: this worker cannot.");
+}
+
+void Framework::write_output(const std::string&) {
+  throw Refused("measure with output: this worker cannot.");
 }
 
 int serve(Channel& channel, Framework& framework) {

@@ -136,6 +136,8 @@ class Framework {
   virtual void barrier();
   /// What the network computes on Prepare::values. Inferring: writes Evaluate::output.
   virtual Evaluated evaluate(const Evaluate& evaluate);
+  /// Writes what the last step() computed to a file, in the form of evaluate(), and computes nothing for it.
+  virtual void write_output(const std::string& path);
 };
 
 /// Serves commands until `exit` or end of file. Returns the exit code of the worker: 0, or 1 after an `error`.

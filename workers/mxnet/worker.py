@@ -38,6 +38,9 @@ class MXNet(assay_worker.Framework):
     def evaluate(self, evaluate):
         return _guarded(self._steps.evaluate, evaluate)
 
+    def write_output(self, path):
+        _guarded(self._steps.write_output, path)
+
     def _build(self, prepare):
         from assay_mxnet import network, primitives, steps
 

@@ -42,7 +42,10 @@ class OnnxRuntime(assay_worker.Framework):
 
     def evaluate(self, evaluate):
         self.step()
-        assay_graph.write_values(evaluate.output, {"output": self._session.outputs()[0]})
+        self.write_output(evaluate.output)
+
+    def write_output(self, path):
+        assay_graph.write_values(path, {"output": self._session.outputs()[0]})
 
     def _prepare_graph(self, prepare):
         from assay_onnxruntime import model_file, session, writer

@@ -18,7 +18,7 @@ class PyTorch(assay_worker.Framework):
         from assay_pytorch import work
 
         built = _guarded(work.build, prepare)
-        self._steps, self._evaluate = built.steps, built.evaluate
+        self._steps, self._evaluate, self._write_output = built.steps, built.evaluate, built.write_output
         return assay_worker.Prepared(
             versions=settings.versions(torch),
             parameters=built.parameters,
@@ -47,6 +47,9 @@ class PyTorch(assay_worker.Framework):
 
     def evaluate(self, evaluate):
         return _guarded(self._evaluate, evaluate)
+
+    def write_output(self, path):
+        _guarded(self._write_output, path)
 
 
 def _refuse_early(prepare):

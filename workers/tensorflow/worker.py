@@ -46,6 +46,11 @@ class TensorFlow(assay_worker.Framework):
 
         return _guarded(work.evaluate, self._asked, self._work, evaluate)
 
+    def write_output(self, path):
+        from assay_tensorflow import work
+
+        _guarded(work.write_output, self._work, path)
+
 
 def _refuse_early(prepare):
     """What needs no TensorFlow to be refused."""

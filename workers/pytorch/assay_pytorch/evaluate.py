@@ -4,13 +4,18 @@ import assay_graph
 import torch
 
 
-def infer(module, inputs, shape, asked):
-    """Runs it once and writes `asked.output`. `shape`: the graph's own, with the batch in front."""
-    with torch.inference_mode():
-        output = module(*inputs)
+def infer(steps, shape, asked):
+    """Takes a step and writes `asked.output`."""
+    steps.step()
+    write_output(steps, shape, asked.output)
+
+
+def write_output(steps, shape, path):
+    """What the last step of inference computed. `shape`: the graph's own, with the batch in front."""
+    output = steps.output
     if list(output.shape) != list(shape):
         raise RuntimeError("the output has shape %s, the graph says %s" % (list(output.shape), list(shape)))
-    assay_graph.write_values(asked.output, {"output": output.float().cpu().contiguous().numpy()})
+    assay_graph.write_values(path, {"output": output.float().cpu().contiguous().numpy()})
 
 
 def train(module, inputs, loss, network, asked):

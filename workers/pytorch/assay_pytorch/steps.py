@@ -31,10 +31,12 @@ class Inference(Steps):
     def __init__(self, module, inputs, wait, network=None):
         self.module, self._inputs, self._wait, self._network = module.eval(), tuple(inputs), wait, network
         self.nodes = tuple(node.name for node in network.nodes) if network else ()
+        self.output = None
 
     def step(self):
         with torch.inference_mode():
-            self.module(*self._inputs)
+            self.output = None  # what the last step left is given back in this one: no memory for two is needed
+            self.output = self.module(*self._inputs)
             self._wait()
 
     def step_with_phases(self):

@@ -13,12 +13,12 @@ from .values import Values
 
 class Work:
     """Steps to time, the parameters they have, settings that took effect, and why a detail is not to be had.
-    `evaluate(asked)` says what a network computes on given values."""
+    `evaluate(asked)` says what a network computes on given values, `write_output(path)` what the last step did."""
 
     def __init__(self, steps, parameters, effective=None, refusals=None):
         self.steps, self.parameters = steps, parameters
         self.effective, self.refusals = effective or {}, refusals or {}
-        self.evaluate = None
+        self.evaluate = self.write_output = None
 
 
 def build(prepare):
@@ -85,7 +85,7 @@ def _with_steps(prepare, device, module, inputs, loss, built):
     if layout is not None:
         ready.effective["layout"] = layout
     if prepare.values is not None:
-        ready.evaluate = _evaluation(prepare, ready.steps.module, inputs, loss, built)
+        _say_what_is_computed(prepare, ready, inputs, loss, built)
     return ready
 
 
@@ -109,11 +109,13 @@ def _steps(prepare, wait, module, inputs, loss, built):
     return Work(made, network.count_parameters(module), effective, refusals)
 
 
-def _evaluation(prepare, module, inputs, loss, built):
+def _say_what_is_computed(prepare, ready, inputs, loss, built):
     if prepare.trains:
-        return functools.partial(evaluate.train, module, inputs, loss, built)
+        ready.evaluate = functools.partial(evaluate.train, ready.steps.module, inputs, loss, built)
+        return
     shape = (prepare.workload["batch"], *assay_graph.output_shape(prepare.graph))
-    return functools.partial(evaluate.infer, module, inputs, shape)
+    ready.evaluate = functools.partial(evaluate.infer, ready.steps, shape)
+    ready.write_output = functools.partial(evaluate.write_output, ready.steps, shape)
 
 
 def _compiled(module, backend, whole):

@@ -25,17 +25,16 @@ class Inference:
 
     def __init__(self, function, run, arguments):
         self._run, self._arguments = function(run), arguments
+        self.output = None
 
     def step(self):
-        self._run(*self._arguments)
+        self.output = None  # what the last step left is given back in this one: no memory for two is needed
+        self.output = self._run(*self._arguments)
 
     def step_with_phases(self):
         begin_ns = _clock()
         self.step()
         return (_clock() - begin_ns,)
-
-    def output(self):
-        return self._run(*self._arguments)
 
 
 class Training:

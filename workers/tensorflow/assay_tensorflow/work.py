@@ -37,13 +37,19 @@ def evaluate(prepare, work, evaluate):
     values = assay_graph.values_of(prepare)
     weights.load(work.network.variables, values)
     if not prepare.trains:
-        output = tf.cast(operators.to_graph_order(work.steps.output()), "float32")
-        assay_graph.write_values(evaluate.output, {"output": output.numpy()})
+        work.steps.step()
+        write_output(work, evaluate.output)
         return None
     losses, first = work.steps.evaluate(evaluate.updates, evaluate.learning_rate, evaluate.momentum)
     names = {id(variable): name for name, (variable, _) in work.network.variables.items()}
     trained = [names[id(variable)] for variable in work.network.model.trainable_variables]
     return losses, {name: float(tf.norm(tf.cast(g, "float64"))) for name, g in zip(trained, first)}
+
+
+def write_output(work, path):
+    """What the last step of inference computed."""
+    output = tf.cast(operators.to_graph_order(work.steps.output), "float32")
+    assay_graph.write_values(path, {"output": output.numpy()})
 
 
 def _graph_network(prepare, exchange):
