@@ -21,6 +21,7 @@ void add_worker(CLI::App& app, int& exit_code);
 /// `assay worker install`; `worker` is the subcommand above it.
 void add_worker_install(CLI::App& worker, int& exit_code);
 void add_worker_equal(CLI::App& worker, int& exit_code);
+void add_worker_audit(CLI::App& worker, int& exit_code);
 
 constexpr int kExitGate = 3;
 constexpr int kExitFailedRuns = 4;

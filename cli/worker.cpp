@@ -94,7 +94,7 @@ int check(const WorkerOptions& o) {
 
 void add_worker(CLI::App& app, int& exit_code) {
   auto* command =
-      app.add_subcommand("worker", "The workers at hand: list, install, and whether they keep the protocol");
+      app.add_subcommand("worker", "The workers at hand: list, install, and whether they keep the protocol and are honest");
   command->require_subcommand(1);
   const auto o = std::make_shared<WorkerOptions>();
   auto* list_command =
@@ -109,6 +109,7 @@ void add_worker(CLI::App& app, int& exit_code) {
   check_command->add_flag("--json", o->json, "Print as JSON");
   check_command->callback([o, &exit_code] { exit_code = check(*o); });
   add_worker_equal(*command, exit_code);
+  add_worker_audit(*command, exit_code);
   add_worker_install(*command, exit_code);
 }
 

@@ -1,16 +1,22 @@
 #include "assay/measure/conformance.hpp"
 
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <numeric>
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/environment.hpp"
+#include "assay/measure/run_directory.hpp"
 #include "assay/measure/session.hpp"
 #include "assay/measure/spawn.hpp"
+#include "assay/measure/tensor.hpp"
+#include "assay/network/graph.hpp"
+#include "assay/network/values.hpp"
 #include "assay/platform/process.hpp"
 
 namespace assay::measure {
@@ -58,6 +64,7 @@ class Conformance {
       leave(*session);
     });
     for (const auto& detail : worker_.details) check_detail(detail);
+    if (worker_.step_output) check_step_output();
     rule("says nothing unasked", [&] {
       auto session = prepared_session();
       const std::int64_t until = monotonic_ns() + 300'000'000;
@@ -118,6 +125,29 @@ class Conformance {
     });
   }
 
+  /// Whether it is the right output is for an audit to say.
+  void check_step_output() {
+    rule("writes what its last timed step computed, where it is asked to", [&] {
+      const RunDirectory folder(default_run_root(), fmt::format("check-{}", getpid()));
+      Part part = part_of(trial_);
+      expect(!part.graph.is_null(), "step_output is true in worker.json, but the workload in check has no graph");
+      const auto graph = network::read_graph(part.graph);
+      part.values = (folder.path() / "values.safetensors").string();
+      network::write_values(graph, trial_.workload.batch, 1, *part.values);
+      auto session = start();
+      session->prepare(prepare_request(part, 0, 0), kLimitSeconds);
+      const auto output = folder.path() / "output.safetensors";
+      session->measure("step", kLimitSeconds / 2, 2, kLimitSeconds, output.string());
+      const auto is_output = [&](const auto& node) { return node.name == graph.output; };
+      auto shape = std::find_if(graph.nodes.begin(), graph.nodes.end(), is_output)->shape;
+      shape.insert(shape.begin(), trial_.workload.batch);
+      const auto written = read_tensor(output, "output");
+      expect(written.shape == shape, "its shape is [{}] where [{}] was due", fmt::join(written.shape, ", "),
+             fmt::join(shape, ", "));
+      leave(*session);
+    });
+  }
+
   void check_refusal(const std::string& what, const std::function<void(Trial&)>& change) {
     // A worker that takes every network, such as one that runs any program, has nothing to refuse here.
     if (worker_.networks == std::vector<std::string>{"*"} || worker_.networks == std::vector<std::string>{"command"})
@@ -148,14 +178,16 @@ class Conformance {
     return session;
   }
 
-  json request(const Trial& trial) const {
+  json request(const Trial& trial) const { return prepare_request(part_of(trial), 0, 0); }
+
+  Part part_of(const Trial& trial) const {
     auto source = plan::NetworkSources().find(worker_, trial.workload);
     Part part;
     part.trial = trial;
     part.seed = 1;
     part.graph = std::move(source.graph);
     part.file = std::move(source.file);
-    return prepare_request(part, 0, 0);
+    return part;
   }
 
   static void leave(Session& session) {

@@ -109,10 +109,12 @@ Evaluated Session::evaluate(const Evaluation& evaluation, double limit_seconds) 
   }
 }
 
-Measured Session::measure(const std::string& detail, double seconds, std::int64_t max_samples,
-                          double patience_seconds) {
+Measured Session::measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
+                          const std::optional<std::string>& output) {
   const std::int64_t deadline = deadline_after(patience_seconds);
-  send({{"type", "measure"}, {"detail", detail}, {"seconds", seconds}, {"max_samples", max_samples}}, deadline);
+  json command{{"type", "measure"}, {"detail", detail}, {"seconds", seconds}, {"max_samples", max_samples}};
+  if (output) command["output"] = *output;
+  send(command, deadline);
   Measured measured;
   while (true) {
     const json answer = receive(deadline);

@@ -35,7 +35,9 @@ class Session {
 
   Prepared prepare(const json& request, double limit_seconds);
   /// `patience_seconds` is for the whole command.
-  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds);
+  /// With `output`, the worker writes there what its last step computed.
+  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
+                   const std::optional<std::string>& output = {});
 
   Evaluated evaluate(const Evaluation& evaluation, double limit_seconds);
 

@@ -14,6 +14,7 @@ HEADERS = {
     "doctor": ["platform/gpus", "platform/machine", "platform/state", "platform/readable", "platform/health"],
     "graph": ["network/graph"],
     "history": ["compare/history"],
+    "audit": ["measure/audit"],
 }
 NOT_IN_A_FILE = {"Measure", "Stop"}  # parts of a campaign, not of a trial
 DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)
