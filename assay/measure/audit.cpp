@@ -83,6 +83,7 @@ AuditResult audit(const AuditRequest& request) {
     } while (is_open(rounds));
     return {request.worker.name, request.worker.release, static_cast<std::int64_t>(rounds.size()), conclude(rounds)};
   } catch (const WorkerFailure& failure) {
+    end_tree(0, 0);
     fail(ErrorKind::failure, "the worker {} cannot be audited: {}: {}. See what is wrong by assay worker check {}.",
          request.worker.name, name_of(failure.outcome.kind), failure.outcome.message, request.worker.name);
   }

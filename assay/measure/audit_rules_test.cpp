@@ -20,8 +20,8 @@ SeenSteps steps_of(std::int64_t count, std::int64_t step_ns) {
   SeenSteps steps;
   steps.wall_ns = kCommandNs;
   for (std::int64_t i = 0; i < count; ++i) {
-    steps.samples_ns.push_back(step_ns + i);
-    steps.wall_ns += step_ns + i;
+    steps.samples_ns.push_back(step_ns + 1000 * i);
+    steps.wall_ns += steps.samples_ns.back();
   }
   steps.cpu_ns = steps.busy_ns = steps.wall_ns;
   return steps;

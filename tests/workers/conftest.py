@@ -145,9 +145,9 @@ class Worker:
         self.send(message)
         return self.read(seconds)
 
-    def measure(self, detail="step", seconds=1, max_samples=5, wait=LIMIT_SECONDS):
+    def measure(self, detail="step", seconds=1, max_samples=5, wait=LIMIT_SECONDS, **more):
         """Samples with phases and buckets, layers by node, and `done`; or the `error`. `wait`: seconds for a line."""
-        self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples})
+        self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples, **more})
         ns, phases, buckets, layers, lines = [], {}, [], {}, 0
         while True:
             message = self.read(wait)

@@ -6,6 +6,7 @@ import graphs
 import jsonschema
 import pytest
 import referencing
+import value_files
 from conftest import FOLDERS, info, schema
 
 WORKLOADS = {
@@ -103,6 +104,37 @@ def test_phases_and_layers_have_a_value_for_each_step(start, name, mode):
             assert result["layers"]
             for forward, backward in result["layers"].values():
                 assert len(forward) == 4 and len(backward) == (4 if mode == "train" else 0)
+
+
+@pytest.fixture(params=sorted(name for name in WORKLOADS if "graph" in WORKLOADS[name] and name != "toy_framework"))
+def writer(request):
+    """A worker that gives the output of its last timed step."""
+    assert info(request.param)["step_output"]
+    return request.param
+
+
+def test_the_output_of_the_last_step_is_that_of_evaluate(start, writer, tmp_path):
+    values = value_files.write(tmp_path / "values", value_files.drawn(graphs.small_network(), 8))
+    worker = start(writer)
+    worker.prepare(**WORKLOADS[writer], values=values)
+    outputs = []
+    for number in range(2):  # evaluate may come again, and between measures
+        timed, untimed = tmp_path / ("timed%d" % number), tmp_path / ("untimed%d" % number)
+        assert len(worker.measure(max_samples=2, output=str(timed))["ns"]) == 2
+        worker.send({"type": "evaluate", "output": str(untimed), "updates": 0, "learning_rate": 0.1, "momentum": 0})
+        assert worker.read()["type"] == "evaluated"
+        outputs += [value_files.read(timed)["output"], value_files.read(untimed)["output"]]
+    shapes, flats = zip(*outputs)
+    assert list(shapes) == [[8, 10]] * 4
+    assert all(flat == pytest.approx(flats[1], rel=1e-5, abs=1e-6) for flat in flats) and len(set(flats[0])) > 1
+    assert worker.close() == 0
+
+
+def test_the_output_of_a_step_needs_values(start, writer, tmp_path):
+    worker = start(writer)
+    worker.prepare(**WORKLOADS[writer])
+    answer = worker.measure(max_samples=1, output=str(tmp_path / "output"))
+    assert (answer["type"], answer["kind"]) == ("error", "failed") and "values" in answer["message"]
 
 
 def test_end_of_file_ends_it_like_exit(start, name):
