@@ -37,6 +37,12 @@ void check_auditable(const plan::WorkerInfo& worker) {
   if (!allows(worker.devices, "cpu")) refuse("it does not compute on the device cpu");
 }
 
+[[noreturn]] void cannot_go_on(const AuditRequest& request, const std::string& reason) {
+  end_tree(0, 0);
+  fail(ErrorKind::failure, "the worker {} cannot be audited: {}. `assay worker check {}` may say more.",
+       request.worker.name, reason, request.worker.name);
+}
+
 using Round = std::vector<AuditCheck>;
 
 std::int64_t alarms_of(const std::vector<Round>& rounds, std::size_t check) {
@@ -83,9 +89,10 @@ AuditResult audit(const AuditRequest& request) {
     } while (is_open(rounds));
     return {request.worker.name, request.worker.release, static_cast<std::int64_t>(rounds.size()), conclude(rounds)};
   } catch (const WorkerFailure& failure) {
-    end_tree(0, 0);
-    fail(ErrorKind::failure, "the worker {} cannot be audited: {}: {}. See what is wrong by assay worker check {}.",
-         request.worker.name, name_of(failure.outcome.kind), failure.outcome.message, request.worker.name);
+    cannot_go_on(request, fmt::format("{}: {}", name_of(failure.outcome.kind), failure.outcome.message));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;
+    cannot_go_on(request, error.what());
   }
 }
 

@@ -130,7 +130,8 @@ AuditCheck check_clock(const Observation& seen, const AuditLimits& limits) {
   const double most = median_over(seen.whole, [](const SeenTurn& turn) {
     return sum_of(turn.many.samples_ns) / static_cast<double>(turn.many.wall_ns);
   });
-  return judged(check, share >= limits.clock && most <= 1, fmt::format("{:.1f} %", 100 * (most > 1 ? most : share)));
+  return judged(check, share >= limits.clock && most <= 1,
+                fmt::format("{:.1f} %", 100 * (most > 1 ? most : std::min(1.0, share))));
 }
 
 AuditCheck check_pause(const Observation& seen, const AuditLimits& limits) {
