@@ -31,7 +31,7 @@ struct SeenProcess {
   std::vector<SeenTurn> turns;
   std::optional<double> output_error;  ///< of the last timed step against evaluate; infinite where it has another shape
   std::vector<float> output;           ///< that evaluate wrote
-  std::int64_t idle_cpu_ns = 0;        ///< used after `done`, while nothing was asked
+  std::int64_t idle_cpu_ns = 0;        ///< used in the kIdleNs after `done`, while nothing was asked
   std::optional<std::int64_t> longest_ns;  ///< of samples during which it was stopped for kPauseNs; null: never was
 };
 
@@ -44,6 +44,7 @@ struct Observation {
 };
 
 constexpr std::int64_t kPauseNs = 200'000'000;
+constexpr std::int64_t kIdleNs = 150'000'000;
 constexpr std::int64_t kGrowth = 4;  ///< the whole has as many times the samples, or layers
 
 /// Gives a worker networks and looks at what it does with them.

@@ -167,8 +167,8 @@ AuditCheck check_busy(const Observation& seen, const AuditLimits& limits) {
 
 AuditCheck check_idle(const Observation& seen, const AuditLimits& limits) {
   auto check = make("idle", "When samples are reported their work is done: nothing goes on computing.",
-                    fmt::format("less than {:.0f} % of a step", 100 * limits.idle));
-  const double share = static_cast<double>(seen.whole.idle_cpu_ns) / work_cpu_ns(seen);
+                    fmt::format("less than {:.0f} % of the time", 100 * limits.idle));
+  const double share = static_cast<double>(seen.whole.idle_cpu_ns) / static_cast<double>(kIdleNs);
   return judged(check, share < limits.idle, fmt::format("{:.0f} %", 100 * share));
 }
 

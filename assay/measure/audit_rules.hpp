@@ -17,7 +17,7 @@ struct AuditLimits {
   double pause = 0.95;         ///< of a pause that lies within a sample
   double repeats = 0.02;       ///< of samples: by chance two of milliseconds are the same in 1 of 1e5
   double busy = 0.85;          ///< of the time; a thread that computes is on a CPU or waits for one
-  double idle = 0.5;           ///< of a step: one that was not waited for takes a whole one
+  double idle = 0.07;          ///< of the time: half a step, of which one that was not waited for takes a whole one
   double least_growth = 2;     ///< for 4 times the work; what every step costs besides makes it less than 4
   double most_growth = 8;
   double cost = 0.75;  ///< of the same work untimed; skipping every second step, layer or sample leaves .5 to .6

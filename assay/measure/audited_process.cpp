@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kLimitSeconds = 300;
 constexpr double kExitSeconds = 30;
-constexpr std::int64_t kIdleNs = 150'000'000;
 // Steps of an honest worker take milliseconds here; one that does nothing must not fill lines with numbers.
 constexpr std::int64_t kMostSamples = 20'000;
 

@@ -29,7 +29,7 @@ class AuditedProcess {
   /// CPU time of an evaluate, whose output is in output().
   std::int64_t evaluate();
 
-  /// CPU time used from now on for some time in which nothing is asked.
+  /// CPU time used within kIdleNs from now on, in which nothing is asked.
   std::int64_t idle_cpu_ns();
 
   /// The file that was written last. Throws Error{bad_input} where there is none.
