@@ -17,8 +17,8 @@ struct SeenSteps {
   std::int64_t busy_ns = 0;              ///< the same and what its threads waited for a CPU
 };
 
-/// One step, one whose output is asked for, many steps, and an `evaluate`, one right after the other: so the speed of
-/// the machine is the same for all. Null where the worker cannot.
+/// One step, one whose output is asked for, many steps, and the cheaper of two `evaluate`s, one right after the other:
+/// so the speed of the machine is the same for all. Null where the worker cannot.
 struct SeenTurn {
   SeenSteps one;
   std::optional<SeenSteps> one_with_output;

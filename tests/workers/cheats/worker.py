@@ -180,12 +180,15 @@ class RepeatsASample(Honest):
 
 
 class SleepsToLookSteady(Honest):
+    """As long as the slowest step so far, and half as long again."""
+
     def before(self):
-        self.even_ns = 2 * max(self.timed() for _ in range(3))
+        self.slowest_ns = 0
 
     def step(self):
         took_ns = self.timed()
-        time.sleep(max(0, self.even_ns - took_ns) / 1e9)
+        self.slowest_ns = max(self.slowest_ns, took_ns)
+        time.sleep((1.5 * self.slowest_ns - took_ns) / 1e9)
 
 
 class PreparesInWarmUp(Honest):
