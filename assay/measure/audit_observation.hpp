@@ -17,13 +17,13 @@ struct SeenSteps {
   std::int64_t busy_ns = 0;              ///< the same and what its threads waited for a CPU
 };
 
-/// One step, one whose output is asked for, many steps, and the cheaper of two `evaluate`s, one right after the other:
+/// One step, one whose output is asked for, many steps, and some `evaluate`s, one right after the other:
 /// so the speed of the machine is the same for all. Null where the worker cannot.
 struct SeenTurn {
   SeenSteps one;
   std::optional<SeenSteps> one_with_output;
   SeenSteps many;
-  std::optional<std::int64_t> evaluate_cpu_ns;
+  std::optional<std::int64_t> evaluate_cpu_ns;  ///< of one, on average
 };
 
 /// A process that was given a network of some size.

@@ -35,30 +35,34 @@ double least_over(const SeenProcess& process, const std::function<double(const S
   return least;
 }
 
-/// CPU time of a step: what many take more than one, so that the price of a command is not in it. The least of all
-/// turns, here as elsewhere: whatever else runs on the machine only adds to it.
-double step_cpu_ns(const SeenProcess& process) {
-  return least_over(process, [](const SeenTurn& turn) {
-    const auto more = static_cast<double>(turn.many.samples_ns.size()) - 1;
-    const auto cpu_ns = static_cast<double>(more > 0 ? turn.many.cpu_ns - turn.one.cpu_ns : turn.one.cpu_ns);
-    return std::max(1.0, cpu_ns / std::max(1.0, more));
-  });
+/// CPU time of a step: what many take more than one, so that the price of a command is not in it.
+double step_cpu_ns(const SeenTurn& turn) {
+  const auto more = static_cast<double>(turn.many.samples_ns.size()) - 1;
+  const auto cpu_ns = static_cast<double>(more > 0 ? turn.many.cpu_ns - turn.one.cpu_ns : turn.one.cpu_ns);
+  return std::max(1.0, cpu_ns / std::max(1.0, more));
+}
+
+/// The least of all turns, here and below: whatever else runs on the machine only adds to it.
+double least_step_cpu_ns(const SeenProcess& process) {
+  return least_over(process, [](const SeenTurn& turn) { return step_cpu_ns(turn); });
 }
 
 bool evaluates(const Observation& seen) {
   return seen.whole.turns.front().evaluate_cpu_ns && seen.fewer_samples.turns.front().evaluate_cpu_ns;
 }
 
-double evaluate_cpu_ns(const SeenProcess& process) {
-  return least_over(process, [](const SeenTurn& turn) { return static_cast<double>(*turn.evaluate_cpu_ns); });
+/// CPU time that an evaluate takes besides its work, to write the answer: what it takes more than a step where there is
+/// little work.
+double besides_work_ns(const Observation& seen) {
+  return std::max(0.0, median_over(seen.fewer_samples, [](const SeenTurn& turn) {
+                    return static_cast<double>(*turn.evaluate_cpu_ns) - step_cpu_ns(turn);
+                  }));
 }
 
-/// CPU time of the same work untimed: an evaluate without what it costs to write the answer, which is what it takes
-/// more than a step where there is little work. Where the worker cannot evaluate, a step by what was seen of it.
+/// CPU time of the whole work, in an evaluate where the worker can: steps may have left something out.
 double work_cpu_ns(const Observation& seen) {
-  if (!evaluates(seen)) return step_cpu_ns(seen.whole);
-  const double besides_ns = evaluate_cpu_ns(seen.fewer_samples) - step_cpu_ns(seen.fewer_samples);
-  return evaluate_cpu_ns(seen.whole) - std::max(0.0, besides_ns);
+  if (!evaluates(seen)) return least_step_cpu_ns(seen.whole);
+  return least_over(seen.whole, [](const SeenTurn& turn) { return static_cast<double>(*turn.evaluate_cpu_ns); });
 }
 
 AuditCheck make(const char* name, const char* rule, std::string expected) {
@@ -169,7 +173,7 @@ AuditCheck check_idle(const Observation& seen, const AuditLimits& limits) {
 AuditCheck check_growth(const char* name, const char* rule, const Observation& seen, const SeenProcess& fewer,
                         const AuditLimits& limits) {
   auto check = make(name, rule, fmt::format("{:g} to {:g} times", limits.least_growth, limits.most_growth));
-  const double growth = step_cpu_ns(seen.whole) / step_cpu_ns(fewer);
+  const double growth = least_step_cpu_ns(seen.whole) / least_step_cpu_ns(fewer);
   return judged(check, growth >= limits.least_growth && growth <= limits.most_growth,
                 fmt::format("{:.1f} times", growth));
 }
@@ -178,7 +182,11 @@ AuditCheck check_cost(const Observation& seen, const AuditLimits& limits) {
   auto check = make("cost", "A timed step uses as much CPU time as the same work untimed: nothing is skipped or kept.",
                     fmt::format("at least {:.0f} % of it", 100 * limits.cost));
   if (!evaluates(seen)) return not_tried(check, kNoEvaluate);
-  const double share = step_cpu_ns(seen.whole) / work_cpu_ns(seen);
+  // Within a turn, because the machine itself changes its speed.
+  const double besides_ns = besides_work_ns(seen);
+  const double share = median_over(seen.whole, [&](const SeenTurn& turn) {
+    return step_cpu_ns(turn) / std::max(1.0, static_cast<double>(*turn.evaluate_cpu_ns) - besides_ns);
+  });
   return judged(check, share >= limits.cost, fmt::format("{:.0f} %", 100 * share));
 }
 

@@ -20,7 +20,7 @@ struct AuditLimits {
   double idle = 0.07;          ///< of the time: half a step, of which one that was not waited for takes a whole one
   double least_growth = 2;     ///< for 4 times the work; what every step costs besides makes it less than 4
   double most_growth = 8;
-  double cost = 0.75;  ///< of the same work untimed; skipping every second step, layer or sample leaves .5 to .6
+  double cost = 0.7;  ///< of the same work untimed; skipping every second step, layer or sample leaves .5 to .6
 };
 
 /// Holds what was seen in a round to every rule, in the order in which they are shown.
