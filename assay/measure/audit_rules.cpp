@@ -87,8 +87,8 @@ AuditCheck check_output(const Observation& seen, const AuditLimits& limits) {
   for (const auto* process : {&seen.whole, &seen.fewer_samples, &seen.fewer_layers}) {
     if (process->turns.front().one_with_output && !process->output_error) return not_tried(check, kNoEvaluate);
     if (!process->output_error) return not_tried(check, kNoOutput);
-    // Not std::max, which drops what is not a number.
-    if (!(*process->output_error <= worst)) worst = *process->output_error;
+    // What is not a number compares with nothing, and stays.
+    if (!std::isnan(worst) && !(*process->output_error <= worst)) worst = *process->output_error;
   }
   return judged(check, worst <= limits.output, fmt::format("{:.1e} away", worst));
 }
@@ -110,9 +110,10 @@ AuditCheck check_late_output(const Observation& seen, const AuditLimits& limits)
   auto check = make("late_output", "The output is that of a timed step; nothing is computed for it alone.",
                     fmt::format("less than {:.0f} % of a step", 100 * limits.late));
   if (!seen.whole.turns.front().one_with_output) return not_tried(check, kNoOutput);
-  const double late_ns =
-      least_over(seen.whole, [](const SeenTurn& turn) { return static_cast<double>(turn.one_with_output->cpu_ns); }) -
-      least_over(seen.whole, [](const SeenTurn& turn) { return static_cast<double>(turn.one.cpu_ns); });
+  // The least, because every command would have to compute it.
+  const double late_ns = least_over(seen.whole, [](const SeenTurn& turn) {
+    return static_cast<double>(turn.one_with_output->cpu_ns - turn.one.cpu_ns);
+  });
   const double share = std::max(0.0, late_ns / work_cpu_ns(seen));
   return judged(check, share < limits.late, fmt::format("{:.0f} %", 100 * share));
 }

@@ -66,7 +66,8 @@ TEST(AuditRules, AnotherOutputThanThatOfEvaluateIsAnAlarm) {
   auto seen = honest();
   seen.fewer_layers.output_error = 1e-3;  // what half precision does
   EXPECT_THAT(alarms(seen), ElementsAre("output"));
-  seen.fewer_layers.output_error = std::numeric_limits<double>::quiet_NaN();
+  seen = honest();
+  seen.whole.output_error = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(alarms(seen), ElementsAre("output"));
 }
 
