@@ -93,8 +93,8 @@ int check(const WorkerOptions& o) {
 }  // namespace
 
 void add_worker(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("worker", "The workers at hand: list, install, and whether they keep the protocol and are honest");
+  auto* command = app.add_subcommand(
+      "worker", "The workers at hand: list, install, and whether they keep the protocol and are honest");
   command->require_subcommand(1);
   const auto o = std::make_shared<WorkerOptions>();
   auto* list_command =
