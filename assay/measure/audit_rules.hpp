@@ -18,7 +18,7 @@ struct AuditLimits {
   double repeats = 0.02;       ///< of samples: by chance two of milliseconds are the same in 1 of 1e5
   double busy = 0.85;          ///< of the time; a thread that computes is on a CPU or waits for one
   double idle = 0.07;          ///< of the time: half a step, of which one that was not waited for takes a whole one
-  double least_growth = 2;     ///< for 4 times the work; what every step costs besides makes it less than 4
+  double least_growth = 1.6;   ///< for 4 times the work: what a step costs besides left 2.0 in the worst of 50 audits
   double most_growth = 8;
   double cost = 0.7;  ///< of the same work untimed; skipping every second step, layer or sample leaves .5 to .6
 };
