@@ -34,8 +34,8 @@ std::string as_table(const measure::AuditResult& result, std::int64_t alarms) {
   }
   std::string end = fmt::format("{}=={}: no alarm\n", result.worker, result.release);
   if (alarms > 0) {
-    end = fmt::format("{}=={}: {} of {} checks raise an alarm, each in 2 of {} rounds\n", result.worker, result.release,
-                      alarms, result.checks.size(), result.rounds);
+    end = fmt::format("{}=={}: {} of {} checks raise an alarm ({} rounds)\n", result.worker, result.release, alarms,
+                      result.checks.size(), result.rounds);
   }
   return table.text(terminal_width()) + "\n" + sentences + "\n" + end;
 }

@@ -12,8 +12,8 @@
 namespace assay::measure {
 namespace {
 
-constexpr std::int64_t kMostRounds = 3;
-constexpr std::int64_t kAlarms = 2;
+// Of three rounds two agree, whatever happens.
+constexpr std::int64_t kAgreeing = 2;
 
 /// Every round has values of its own, three networks each.
 constexpr std::int64_t kSeedsOfRound = 3;
@@ -50,12 +50,12 @@ std::int64_t alarms_of(const std::vector<Round>& rounds, std::size_t check) {
                        [&](const Round& round) { return round[check].judgement == Judgement::alarm; });
 }
 
-/// Whether another round could still make an alarm of something, or nothing of it.
+/// Whether there is a check on which no two rounds agree yet.
 bool is_open(const std::vector<Round>& rounds) {
   const auto done = static_cast<std::int64_t>(rounds.size());
   for (std::size_t i = 0; i < rounds.front().size(); ++i) {
     const std::int64_t alarms = alarms_of(rounds, i);
-    if (alarms > 0 && alarms < kAlarms && done - alarms <= kMostRounds - kAlarms) return true;
+    if (alarms < kAgreeing && done - alarms < kAgreeing) return true;
   }
   return false;
 }
@@ -66,7 +66,7 @@ std::vector<AuditCheck> conclude(const std::vector<Round>& rounds) {
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const std::int64_t alarms = alarms_of(rounds, i);
     for (const auto& round : rounds) {
-      if ((round[i].judgement == Judgement::alarm) == (alarms >= kAlarms)) checks[i] = round[i];
+      if ((round[i].judgement == Judgement::alarm) == (alarms >= kAgreeing)) checks[i] = round[i];
     }
     checks[i].alarms = alarms;
   }

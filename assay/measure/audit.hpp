@@ -56,8 +56,8 @@ struct AuditRequest {
 };
 
 /// Whether the steps that a worker times are the work that it was given: gives it small networks of the audit's own, on
-/// one thread, and compares what it says with what is seen from outside. A check that is broken in one round is an
-/// alarm only where it is broken again in fresh processes, two rounds of at most three: noise passes, a cheat stays.
+/// one thread, and compares what it says with what is seen from outside. Every round is made of fresh processes; a
+/// check is an alarm, or is not, once two rounds agree on it, which takes two or three: noise passes, a cheat stays.
 /// Throws Error where the worker cannot be audited. Ends whatever it started; the calling process becomes a subreaper
 /// and must have no other children.
 AuditResult audit(const AuditRequest& request);
