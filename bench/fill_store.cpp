@@ -1,9 +1,9 @@
 // A store with two campaigns of the same trials, for figures about reading.
 //   fill_store PATH TRIALS RUNS SAMPLES
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <random>
+#include <string>
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/summary.hpp"
@@ -48,15 +48,15 @@ int main(int argc, char** argv) {
   for (const bool second : {false, true}) {
     plan::Campaign campaign;
     campaign.name = second ? "after" : "before";
-    campaign.runs = std::atoll(argv[3]);
-    for (std::int64_t i = 0; i < std::atoll(argv[2]); ++i) campaign.trials.push_back(trial_of(i));
+    campaign.runs = std::stoll(argv[3]);
+    for (std::int64_t i = 0; i < std::stoll(argv[2]); ++i) campaign.trials.push_back(trial_of(i));
     store::LeaseRequest request;
     request.campaign = store->plan(campaign, false).campaign;
     request.is_dead = [](const auto&) { return false; };
     while (const auto lease = store->lease(request)) {
       // The trial of batch 7 becomes 10 % slower.
       const bool slower = second && lease->runs[0].trial.workload.batch == 7;
-      auto record = record_of(lease->runs[0].trial, slower ? 1.1 : 1, std::atoll(argv[4]), random);
+      auto record = record_of(lease->runs[0].trial, slower ? 1.1 : 1, std::stoll(argv[4]), random);
       record.campaign = lease->campaign;
       record.trial = lease->runs[0].trial_id;
       record.index = lease->runs[0].index;

@@ -1,10 +1,9 @@
 // Intervals and verdicts on campaigns whose truth is known: how often is each wrong? Prints one JSON document.
 //   synthetic CAMPAIGNS
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <random>
+#include <string>
 
 #include "assay/core/json.hpp"
 #include "assay/stats/difference.hpp"
@@ -120,7 +119,7 @@ json alarms_json(const Alarms& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int campaigns = argc > 1 ? std::atoi(argv[1]) : 1000;
+  const int campaigns = argc > 1 ? std::stoi(argv[1]) : 1000;
   Host host(20261115);
   json out = {{"campaigns", campaigns}, {"coverage", json::object()}};
   const std::vector<std::pair<const char*, Noise>> shapes{{"normal", {0.015, 0.03, 0, 0, false}},
