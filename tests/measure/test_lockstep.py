@@ -174,7 +174,7 @@ def test_a_partner_stands_still_while_it_waits(place):
     """A thread that spins for ever may do so only in its own side's turns: half of the time."""
     folder = place.path / "workers" / "spinner"
     folder.mkdir(parents=True)
-    described = {"name": "spinner", "release": "1", "protocol": 1, "argv": ["python3", "worker.py"]}
+    described = {"name": "spinner", "release": "1", "protocol": 1, "argv": ["python3", str(folder / "worker.py")]}
     (folder / "worker.json").write_text(json.dumps({**described, "networks": ["toy"], "modes": ["infer"]}))
     (folder / "worker.py").write_text(SPINNER.format(common=str(place.root / "workers" / "common")))
     place.assay("run", "toy", "--worker", "spinner", "--batch", "1,2", "--lockstep", "--runs", "1", "--seconds", "1s",

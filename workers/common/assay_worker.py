@@ -337,3 +337,5 @@ def serve(framework_class):
         except OSError:
             pass
         return 1
+    finally:
+        gc.unfreeze()  # a framework may want its objects ended in order: MXNet aborts otherwise
