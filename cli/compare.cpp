@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -75,6 +76,12 @@ std::vector<TrialPair> pairs_of(const CompareOptions& o, const plan::Catalog& ca
   return pairs;
 }
 
+bool has_layers(const Trial& trial, const plan::Catalog& catalog) {
+  const auto* worker = catalog.find(trial.worker);
+  return worker != nullptr &&
+         std::find(worker->details.begin(), worker->details.end(), "layers") != worker->details.end();
+}
+
 plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const plan::Catalog& catalog) {
   plan::Campaign campaign;
   campaign.name = fmt::format("{} against {}", o.b, o.a);
@@ -83,7 +90,7 @@ plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const
   // Ranks of two runs cannot take turns: their steps are agreed on among themselves.
   campaign.lockstep = !o.apart && pair.a.placement.ranks == 1 && pair.b.placement.ranks == 1;
   campaign.trials = {pair.a, pair.b};
-  campaign.measure.layers = o.explain;
+  campaign.measure.layers = o.explain && has_layers(pair.a, catalog) && has_layers(pair.b, catalog);
   apply(o.measure, campaign.measure);
   if (campaign.measure.stop) campaign.runs = stats::looks(campaign.measure.stop->most_runs).front();
   check(campaign, catalog);
