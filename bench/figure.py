@@ -42,6 +42,15 @@ def run(argv, env, check=True, timeout=600):
     return done
 
 
+def installed_worker(env, name):
+    """What `assay worker list` says of the newest release that is installed; ends the program where there is none."""
+    listed = json.loads(run([ASSAY, "worker", "list", "--json"], env).stdout)
+    workers = [w for w in listed if w["name"] == name and w["installed"]]
+    if not workers:
+        sys.exit(f"{sys.argv[0]}: the worker {name} is not installed; run `assay worker install {name}`")
+    return workers[-1]
+
+
 def finish(figure, value, goal, holds, low=None, high=None):
     """Prints the figure as the last line and ends the program: 0 only where the goal holds."""
     print(json.dumps({"figure": figure, "value": value, "low": low, "high": high, "goal": goal, "holds": bool(holds)}))

@@ -15,4 +15,13 @@ store::CampaignRow choose_campaign(const std::vector<store::CampaignRow>& campai
   return *newest;
 }
 
+store::TrialRow choose_trial(const std::vector<store::TrialRow>& trials, const std::string& named,
+                             const std::string& store) {
+  if (trials.empty()) fail(ErrorKind::usage, "there is no trial {} in {}.", shown(named), store);
+  if (trials.size() > 1) {
+    fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(named), trials.size());
+  }
+  return trials[0];
+}
+
 }  // namespace assay::cli

@@ -12,4 +12,9 @@ namespace assay::cli {
 store::CampaignRow choose_campaign(const std::vector<store::CampaignRow>& campaigns, const std::string& named,
                                    const std::string& store);
 
+/// The one trial whose id begins with `named`, of those that `store` found for it. Throws Error{usage} where there is
+/// none, or more than one.
+store::TrialRow choose_trial(const std::vector<store::TrialRow>& trials, const std::string& named,
+                             const std::string& store);
+
 }  // namespace assay::cli

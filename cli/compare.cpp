@@ -98,10 +98,11 @@ plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const
 }
 
 /// Measures what is missing; ids of the campaigns that hold it. Empty where it was stopped.
-std::vector<std::string> measure_missing(const CompareOptions& o, store::Store& store, const plan::Catalog& catalog) {
+std::vector<std::string> measure_missing(const CompareOptions& o, const std::vector<TrialPair>& pairs,
+                                         store::Store& store, const plan::Catalog& catalog) {
   const auto stop = stop_signals();
   std::vector<std::string> ids;
-  for (const auto& pair : pairs_of(o, catalog)) {
+  for (const auto& pair : pairs) {
     const auto campaign = campaign_of(o, pair, catalog);
     if (!o.work.quiet) {
       std::fprintf(stderr, "assay: %s, %s\n", title(pair.a.workload).c_str(),
@@ -173,8 +174,9 @@ std::vector<std::string> campaigns_named(const CompareOptions& o, const std::vec
 }
 
 /// One lock-step campaign is a comparison of its own two trials.
-void split_campaign(CompareOptions& o, store::Store& store, std::vector<std::string>& campaigns) {
-  const auto row = choose_campaign(store.campaigns(), o.a, o.work.store);
+void split_campaign(CompareOptions& o, store::Store& store, const std::vector<store::CampaignRow>& rows,
+                    std::vector<std::string>& campaigns) {
+  const auto row = choose_campaign(rows, o.a, o.work.store);
   const auto trials = store.trials({.campaign = row.id});
   if (trials.size() != 2) {
     fail(ErrorKind::usage, "{} has {} trials. Name two sides, such as fake==1.0 fake==2.0 or intra_op=1 intra_op=2.",
@@ -207,19 +209,19 @@ report::Explained explain(store::Store& store, const compare::Comparison& compar
 }
 
 report::ComparisonData compared(CompareOptions o, store::Store& store, std::vector<std::string> campaigns) {
+  const auto rows = store.campaigns();
   report::ComparisonData data;
   data.a = o.a;
   data.b = o.b;
   if (o.b.empty()) {
-    split_campaign(o, store, campaigns);
+    split_campaign(o, store, rows, campaigns);
     data.a = o.a.substr(0, 14);
     data.b = o.b.substr(0, 14);
   } else if (campaigns.empty()) {
-    campaigns = campaigns_named(o, store.campaigns());
+    campaigns = campaigns_named(o, rows);
   }
   auto material = material_of(store, campaigns);
   std::erase_if(material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
-  const auto rows = store.campaigns();
   const compare::Selector a(o.a, rows, material.trials);
   const compare::Selector b(o.b, rows, material.trials);
   data.comparisons = compare::compare(material, a, b);
@@ -245,9 +247,9 @@ int compare(const CompareOptions& o) {
   std::unique_ptr<store::Store> store;
   if (o.run) {
     const auto catalog = catalog_at_hand();
-    pairs_of(o, catalog);
+    const auto pairs = pairs_of(o, catalog);  // refused before a store is made
     store = store::open_store(o.work.store, store::Access::create);
-    campaigns = measure_missing(o, *store, catalog);
+    campaigns = measure_missing(o, pairs, *store, catalog);
     if (campaigns.empty()) {
       std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");
       return kExitStopped;

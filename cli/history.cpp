@@ -9,6 +9,7 @@
 #include "assay/compare/history.hpp"
 #include "assay/plan/catalog.hpp"
 #include "assay/report/history.hpp"
+#include "cli/campaign.hpp"
 #include "cli/check_files.hpp"
 #include "cli/command.hpp"
 
@@ -96,15 +97,6 @@ compare::HistoryRequest request_of(const HistoryOptions& o) {
        asked.empty() ? "" : " fits", asked);
 }
 
-void check_trial(store::Store& store, const HistoryOptions& o) {
-  if (o.trial.empty()) return;
-  const auto trials = store.trials({.trial = o.trial});
-  if (trials.empty()) fail(ErrorKind::usage, "there is no trial {} in {}.", shown(o.trial), o.store);
-  if (trials.size() > 1) {
-    fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(o.trial), trials.size());
-  }
-}
-
 /// By the variables that every program of the terminal goes by.
 bool shows_blocks() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -120,7 +112,7 @@ bool shows_blocks() {
 int history(const HistoryOptions& o) {
   const auto request = request_of(o);
   const auto store = store::open_store(o.store, store::Access::read);
-  check_trial(*store, o);
+  if (!o.trial.empty()) choose_trial(store->trials({.trial = o.trial}), o.trial, o.store);
   const auto history = compare::read_history(*store, request);
   if (history.series.empty()) nothing_found(o);
   const auto checks = report::history_checks(history);

@@ -49,10 +49,7 @@ std::string layers_of(store::Store& store, const store::TrialRow& trial, store::
 void show_trial(store::Store& store, const ShowOptions& o) {
   const store::Filter filter{"", o.trial, false};
   const auto trials = store.trials(filter);
-  if (trials.empty()) fail(ErrorKind::usage, "there is no trial {} in {}.", shown(o.trial), o.store);
-  if (trials.size() > 1) {
-    fail(ErrorKind::usage, "{} is the beginning of {} trials. Give more digits.", shown(o.trial), trials.size());
-  }
+  const auto trial = choose_trial(trials, o.trial, o.store);
   const auto rows = store.runs(filter);
   auto results = report::results_of(trials, rows);
   add_shares(store, results);
@@ -61,8 +58,8 @@ void show_trial(store::Store& store, const ShowOptions& o) {
     data.results = std::move(results);
     return print(report::json_report(data).dump(2) + "\n");
   }
-  print(report::trial_report(trials[0], rows, results, terminal_width()));
-  if (o.layers) print("\n" + layers_of(store, trials[0], filter));
+  print(report::trial_report(trial, rows, results, terminal_width()));
+  if (o.layers) print("\n" + layers_of(store, trial, filter));
 }
 
 void show(const ShowOptions& o) {

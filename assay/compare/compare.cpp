@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "assay/compare/runs.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::compare {
@@ -23,10 +24,6 @@ struct Group {
   Rows a;
   Rows b;
 };
-
-bool is_used(const store::RunRow& row) {
-  return row.outcome == OutcomeKind::ok && row.summary.median_ns && *row.summary.median_ns > 0;
-}
 
 std::map<std::string, double> phases_of(const Rows& rows) {
   std::map<std::string, std::vector<double>> values;
@@ -60,11 +57,11 @@ struct Pairs {
 Pairs pairs_of(const Group& group) {
   std::unordered_map<std::string, const store::RunRow*> partners;
   for (const auto* row : group.a) {
-    if (row->pair && is_used(*row) && row->digest.pair_log_ratio) partners[row->pair->id] = row;
+    if (row->pair && gave_time(*row) && row->digest.pair_log_ratio) partners[row->pair->id] = row;
   }
   Pairs pairs;
   for (const auto* row : group.b) {
-    if (!row->pair || !is_used(*row) || !row->digest.pair_log_ratio) continue;
+    if (!row->pair || !gave_time(*row) || !row->digest.pair_log_ratio) continue;
     const auto partner = partners.find(row->pair->id);
     if (partner == partners.end() || partner->second->pair->side == row->pair->side) continue;
     pairs.log_ratios.push_back(row->pair->side == PairSide::b ? *row->digest.pair_log_ratio
@@ -78,7 +75,7 @@ Pairs pairs_of(const Group& group) {
 Rows trusted(const Rows& rows, std::int64_t& disturbed) {
   Rows out;
   for (const auto* row : rows) {
-    if (!is_used(*row)) continue;
+    if (!gave_time(*row)) continue;
     row->trusted ? out.push_back(row) : void(++disturbed);
   }
   return out;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "assay/compare/runs.hpp"
 #include "assay/plan/catalog.hpp"
 #include "assay/stats/hampel.hpp"
 #include "assay/stats/quantile.hpp"
@@ -128,10 +129,6 @@ HistorySeries series_of(const std::string& platform, const SeriesRuns& runs, con
   return out;
 }
 
-bool is_measured(const store::RunRow& row) {
-  return row.counted && row.outcome == OutcomeKind::ok && row.summary.median_ns && *row.summary.median_ns > 0;
-}
-
 /// The trials that are asked for; over releases with every other release of them.
 std::vector<store::TrialRow> chosen_trials(store::Store& store, const HistoryRequest& request) {
   auto trials = store.trials({.network = request.network});
@@ -165,7 +162,7 @@ History history_of(const std::vector<store::TrialRow>& trials, const std::vector
   }
   for (const auto& row : rows) {
     const auto it = place.find(row.trial);
-    if (it == place.end() || !is_measured(row) || row.started_utc < request.since_utc) continue;
+    if (it == place.end() || !row.counted || !gave_time(row) || row.started_utc < request.since_utc) continue;
     const auto [trial, series] = it->second;
     auto& point = all[series][row.platform][request.over == Over::dates ? row.campaign : row.trial];
     point.trial = trial;

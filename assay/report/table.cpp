@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "assay/core/error.hpp"
+#include "assay/core/units.hpp"
 #include "assay/core/utf8.hpp"
 
 namespace assay::report {
@@ -74,6 +75,15 @@ std::string Table::text(std::size_t width) const {
   line([&](std::size_t c) { return columns_[c].title; });
   for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
   return out;
+}
+
+std::string duration_or_dash(const std::optional<double>& ns) {
+  return ns ? format_duration(*ns) : "-";
+}
+
+std::string words_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 }  // namespace assay::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,11 @@ std::size_t display_width(const std::string& text);
 /// `text` cut to `width` columns, with … at the end where something is missing. Control characters are made visible, so
 /// that text from a store cannot steer the terminal.
 std::string fit(const std::string& text, std::size_t width);
+
+/// A duration, or - where there is none.
+std::string duration_or_dash(const std::optional<double>& ns);
+
+/// "no_steady_state" -> "no steady state"
+std::string words_of(std::string name);
 
 }  // namespace assay::report

@@ -15,10 +15,6 @@ using Align = Table::Align;
 constexpr std::size_t kMostParts = 5;
 constexpr std::array kRunsShown{6.0, 10.0, 20.0, 30.0};
 
-std::string duration_or_dash(const std::optional<double>& ns) {
-  return ns ? format_duration(*ns) : "-";
-}
-
 /// What both sides have in common, and settings where they have not.
 std::string subject(const Comparison& c) {
   return title(c.a.trial.workload) + (c.a.platform != c.b.platform ? " across platforms" : "");
@@ -27,12 +23,6 @@ std::string subject(const Comparison& c) {
 std::string runs_text(const Comparison& c) {
   if (c.method == compare::Method::lockstep) return fmt::format("{} pairs", c.pairs);
   return fmt::format("{} + {}", c.a.runs, c.b.runs);
-}
-
-std::string verdict_text(compare::Verdict verdict) {
-  std::string text = name_of(verdict);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
 }
 
 std::string left_out(const compare::Side& side, const char* which) {
@@ -131,7 +121,7 @@ std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
     table.add({subject(c), settings == other ? settings : settings + " | " + other, duration_or_dash(c.a.median_ns),
                duration_or_dash(c.b.median_ns), c.ratio ? fmt::format("{:.3f}", *c.ratio) : "-",
                c.ratio_interval ? fmt::format("{:.3f} to {:.3f}", c.ratio_interval->low, c.ratio_interval->high) : "-",
-               c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), verdict_text(c.verdict)});
+               c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), words_of(name_of(c.verdict))});
   }
   if (!data.comparisons.all.empty()) out += table.text(width);
   for (std::size_t i = 0; i < data.comparisons.all.size(); ++i) {

@@ -11,10 +11,6 @@ namespace {
 
 using Align = Table::Align;
 
-std::string duration_or_dash(const std::optional<double>& ns) {
-  return ns ? format_duration(*ns) : "-";
-}
-
 /// "-1.9 +2.1 %": the interval's ends relative to the median, the form in which people compare precision.
 std::string interval_text(const Result& result) {
   if (!result.median_interval || !result.median_ns || *result.median_ns <= 0) return "-";
@@ -59,13 +55,6 @@ void add_failures(const std::vector<Result>& results, std::string& out) {
                          title(result.trial), fit(failures.message, 200));
     }
   }
-}
-
-/// "flat", "warm up", "no steady state"
-std::string steady_text(SteadyKind kind) {
-  std::string text = name_of(kind);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
 }
 
 /// Runs whose median is that of no steady state, or of one that came by slowing down.
@@ -200,7 +189,7 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
     };
     table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns(s.median_ns),
                ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n),
-               row.digest.steady ? steady_text(row.digest.steady->kind) +
+               row.digest.steady ? words_of(name_of(row.digest.steady->kind)) +
                                        (s.steady_from > 0 ? fmt::format(", from {}", s.steady_from) : "")
                                  : "-",
                row.started_utc, remark});
