@@ -299,4 +299,9 @@ Scalar scalar_from_json(const json& value, const std::string& path) {
 }
 
 }  // namespace mapping
+
+std::string plain_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace assay

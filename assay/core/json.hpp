@@ -201,6 +201,9 @@ json to_json(const T& value) {
   return to_json_value(value);
 }
 
+/// A value for a person: text as it is, anything else as JSON.
+std::string plain_text(const json& value);
+
 /// The name of an enum's value, as JSON, SQL and the command line spell it.
 template <typename E>
 requires std::is_enum_v<E>

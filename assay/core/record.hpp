@@ -140,6 +140,22 @@ void describe(V& v, Bucket& b) {
   v("hidden_ns", b.hidden_ns);
 }
 
+/// Energy of a whole host while steps were timed: warm-up, speed probes and details apart.
+struct Energy {
+  std::string source;  ///< rapl, nvml, rapl+nvml, or meter: a program of the user's
+  double joules = 0;
+  std::int64_t ns = 0;                ///< of time that it covers
+  std::vector<std::string> counters;  ///< what was added up
+};
+
+template <typename V>
+void describe(V& v, Energy& e) {
+  required(v, "source", e.source);
+  required(v, "joules", e.joules);
+  required(v, "ns", e.ns);
+  v("counters", e.counters);
+}
+
 struct RankResult {
   std::int64_t rank = 0;
   std::optional<std::string> host;  ///< the same for all that ran on one; null where there was only one
@@ -159,6 +175,7 @@ struct RankResult {
   std::optional<std::int64_t> peak_memory_bytes;
   std::optional<std::int64_t> prepare_ns;  ///< from start of the worker to `prepared`
   Disturbance disturbance;
+  std::optional<Energy> energy;  ///< of its host; only the first process of a host tells, and null where nothing counts
   std::vector<std::int64_t> cpus;  ///< CPUs it was pinned to; empty when not pinned
   std::vector<std::string> notes;  ///< what a person should know, such as a refused memory policy
 };
@@ -182,6 +199,7 @@ void describe(V& v, RankResult& r) {
   v("peak_memory_bytes", r.peak_memory_bytes);
   v("prepare_ns", r.prepare_ns);
   v("disturbance", r.disturbance);
+  v("energy", r.energy);
   v("cpus", r.cpus);
   v("notes", r.notes);
 }
@@ -221,6 +239,8 @@ struct Summary {
   std::optional<std::int64_t> p90_ns;
   std::optional<std::int64_t> p99_ns;
   std::optional<double> samples_per_second;  ///< of the whole run: batch x steps of all instances over time
+  std::optional<double> watts;               ///< of all hosts while steps were timed; null where one does not tell
+  std::optional<double> samples_per_joule;
   std::int64_t summary_version = 1;
 };
 
@@ -232,6 +252,8 @@ void describe(V& v, Summary& s) {
   v("p90_ns", s.p90_ns);
   v("p99_ns", s.p99_ns);
   v("samples_per_second", s.samples_per_second);
+  v("watts", s.watts);
+  v("samples_per_joule", s.samples_per_joule);
   v("summary_version", s.summary_version);
 }
 

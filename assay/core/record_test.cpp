@@ -30,6 +30,7 @@ Record full_record() {
   rank.peak_memory_bytes = 14;
   rank.prepare_ns = 15;
   rank.disturbance = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5, 12, 13, 14, 15, 16};
+  rank.energy = Energy{"rapl", 17.5, 18, {"intel-rapl:0 package-0"}};
   rank.cpus = {0, 1};
   rank.notes = {"a note"};
 
@@ -41,7 +42,7 @@ Record full_record() {
   record.counted = false;
   record.outcome.kind = OutcomeKind::timed_out;
   record.validity = {false, {{"steal", "12 % of the time"}}};
-  record.summary = {3, 1, 20, 30, 31, 40.5, 1};
+  record.summary = {3, 1, 20, 30, 31, 40.5, 25, 1.62, 1};
   record.steady = Steady{SteadyKind::warm_up, 0.25};
   record.pair = Pair{"p0", PairSide::b};
   record.pair_log_ratio = 0.05;

@@ -69,8 +69,7 @@ std::string title(const Settings& settings) {
   const json fields = to_json(settings);  // named: items() of a temporary would dangle
   for (const auto& [name, value] : fields.items()) {
     if (value.is_null() || name == "env") continue;
-    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name,
-                       value.is_string() ? value.get<std::string>() : value.dump());
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, plain_text(value));
   }
   for (const auto& [name, value] : settings.env) out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value);
   return out.empty() ? "default" : out;

@@ -30,6 +30,14 @@ struct EnumNames<Allocator> {
   static constexpr std::array<const char*, 3> names{"system", "tcmalloc", "jemalloc"};
 };
 
+/// What the operating system holds of the data set in memory when it is read.
+enum class PageCache { warm, cold };
+
+template <>
+struct EnumNames<PageCache> {
+  static constexpr std::array<const char*, 2> names{"warm", "cold"};
+};
+
 /// *How* a workload is computed, never changing what. Null is left to the framework.
 struct Settings {
   std::optional<std::int64_t> instances;        ///< processes of the same workload side by side; null is one
@@ -42,8 +50,9 @@ struct Settings {
   std::optional<bool> spin;                  ///< idle threads spin instead of sleeping
   std::optional<std::string> compile;        ///< the framework's compiler, by its name there
   std::optional<std::string> layout;         ///< order of tensor dimensions, such as nchw
-  std::optional<std::int64_t> loaders;       ///< processes that load input
+  std::optional<std::int64_t> loaders;       ///< processes or threads that load input; 0 is the step itself
   std::optional<std::int64_t> prefetch;      ///< batches loaded ahead
+  std::optional<PageCache> page_cache;       ///< of the files that are read; null is as it happens to be
   std::optional<std::int64_t> bucket_bytes;  ///< size of a gradient bucket
   std::map<std::string, std::string> env;    ///< variables set for the worker, and stored with the trial
 };
@@ -62,6 +71,7 @@ void describe(V& v, Settings& s) {
   v("layout", s.layout);
   v("loaders", s.loaders);
   v("prefetch", s.prefetch);
+  v("page_cache", s.page_cache);
   v("bucket_bytes", s.bucket_bytes);
   v("env", s.env);
 }

@@ -7,6 +7,8 @@
 namespace assay {
 namespace {
 
+constexpr std::size_t kLongestMeter = 4096;
+
 void check_seconds(const char* name, double value, double low, double high) {
   if (!std::isfinite(value) || value < low || value > high) {
     fail(ErrorKind::usage, "measure.{}: {} is outside {} to {}.", name, value, low, high);
@@ -72,6 +74,9 @@ void check(const Measure& m) {
     if (m.stop->seconds && !(*m.stop->seconds >= 1 && *m.stop->seconds <= 1e7)) {
       fail(ErrorKind::usage, "stop.seconds: {} is outside 1 to 10000000.", *m.stop->seconds);
     }
+  }
+  if (m.meter && (m.meter->empty() || m.meter->size() > kLongestMeter)) {
+    fail(ErrorKind::usage, "meter: name a program, in at most {} characters.", kLongestMeter);
   }
   if (m.memory_limit_bytes) check_count("memory_limit_bytes", *m.memory_limit_bytes, 1 << 20, std::int64_t{1} << 50);
 }

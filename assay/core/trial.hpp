@@ -95,6 +95,7 @@ struct Measure {
   double limit_seconds = 300;  ///< beyond the asked-for time, a silent worker counts as hung after this
   std::optional<std::int64_t> memory_limit_bytes;  ///< resident memory of the worker and its children
   std::int64_t retries = 2;                        ///< how often a disturbed run is measured again
+  std::optional<std::string> meter;                ///< program that tells the energy used so far; see docs/energy.md
   std::optional<Stop> stop;                        ///< null: as many runs as are asked for
 };
 
@@ -112,6 +113,7 @@ void describe(V& v, Measure& m) {
   v("limit_seconds", m.limit_seconds);
   v("memory_limit_bytes", m.memory_limit_bytes);
   v("retries", m.retries);
+  v("meter", m.meter);
   v("stop", m.stop);
 }
 

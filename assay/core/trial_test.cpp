@@ -25,6 +25,10 @@ Trial full_trial() {
   trial.workload.mode = Mode::train;
   trial.workload.batch = 8;
   trial.workload.options = {{"width", std::int64_t{64}}, {"dropout", 0.1}, {"causal", true}, {"norm", "layer"}};
+  trial.workload.data = "files";
+  trial.workload.data_count = 100;
+  trial.workload.data_side = 256;
+  trial.workload.data_chunks = 4;
   trial.workload.command = {"prog", "{batch}"};
   auto& s = trial.settings;
   s.instances = s.inter_op = s.intra_op = s.library_threads = s.loaders = s.prefetch = s.bucket_bytes = 1;
@@ -34,6 +38,7 @@ Trial full_trial() {
   s.spin = true;
   s.compile = "inductor";
   s.layout = "nchw";
+  s.page_cache = PageCache::cold;
   s.env = {{"A", "1"}};
   trial.placement.ranks_per_node = 2;
   trial.placement.links = "cd34";
@@ -45,7 +50,7 @@ std::vector<json> other_values(const json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number_integer()) return {value.get<std::int64_t>() + 1};
   if (value.is_number_float()) return {value.get<double>() * 2};
-  return {value.get<std::string>() + "x", "infer", "none", "system"};
+  return {value.get<std::string>() + "x", "infer", "none", "system", "warm"};
 }
 
 // Python: hashlib.sha256(json.dumps(trial, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32], where
@@ -63,6 +68,10 @@ TEST(TrialId, EqualsTheOnePythonComputesForATrialWithSettingsAndOptions) {
   //  "options":{"causal":true,"dropout":0.1,"norm":"layer","width":64},"precision":"bf16"}}
   Trial trial = full_trial();
   trial.workload.precision = "bf16";
+  trial.workload.data = "memory";
+  trial.workload.data_count.reset();
+  trial.workload.data_side.reset();
+  trial.workload.data_chunks.reset();
   trial.workload.command.reset();
   trial.settings = {};
   trial.settings.intra_op = 2;
@@ -150,6 +159,20 @@ TEST(Trial, NamesTheFieldThatIsOutOfRange) {
   trial = plain_trial();
   trial.worker.name = "";
   EXPECT_THAT(refusal(trial), testing::StartsWith("worker: "));
+  trial = plain_trial();
+  trial.workload.data_count = 8;
+  EXPECT_THAT(refusal(trial), testing::StartsWith("data_count: 8 of what?"));
+  trial.workload.data = "files";
+  EXPECT_EQ(refusal(trial), "accepted");
+  trial.workload.data_side = 0;
+  EXPECT_THAT(refusal(trial), testing::StartsWith("data_side: 0 "));
+  trial.workload.data_side.reset();
+  trial.workload.data_chunks = 0;
+  EXPECT_THAT(refusal(trial), testing::StartsWith("data_chunks: 0 "));
+  trial.workload.data = "memory";
+  trial.workload.data_count.reset();
+  trial.workload.data_chunks = 2;
+  EXPECT_THAT(refusal(trial), testing::StartsWith("data_chunks: 2 of what?"));
   trial = plain_trial();
   trial.workload.command = std::vector<std::string>{};
   EXPECT_THAT(refusal(trial), testing::StartsWith("command: "));

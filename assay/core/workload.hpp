@@ -24,8 +24,11 @@ struct Workload {
   Mode mode = Mode::infer;
   std::int64_t batch = 1;  ///< samples per step and process
   std::string precision = "fp32";
-  std::map<std::string, Scalar> options;  ///< what the network leaves open: width, depth, sequence, …
-  std::string data = "memory";            ///< where input comes from
+  std::map<std::string, Scalar> options;    ///< what the network leaves open: width, depth, sequence, …
+  std::string data = "memory";              ///< where input comes from: memory, or files of a generated data set
+  std::optional<std::int64_t> data_count;   ///< samples in the data set
+  std::optional<std::int64_t> data_side;    ///< pixels along each side of its images
+  std::optional<std::int64_t> data_chunks;  ///< files it is cut into; null: one for each image, or one for all tokens
   std::optional<std::vector<std::string>>
       command;  ///< argv with {batch}-like placeholders, for the command worker only
 };
@@ -39,6 +42,9 @@ void describe(V& v, Workload& w) {
   v("precision", w.precision);
   v("options", w.options);
   v("data", w.data);
+  v("data_count", w.data_count);
+  v("data_side", w.data_side);
+  v("data_chunks", w.data_chunks);
   v("command", w.command);
 }
 

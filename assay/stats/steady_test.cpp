@@ -38,7 +38,7 @@ std::size_t length(std::uint64_t seed) {
 }
 
 void expect_share(SteadyKind kind, Planted (*make)(std::uint64_t)) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ASSAY_SANITIZED
   constexpr std::uint64_t kSeries = 100;
 #else
   constexpr std::uint64_t kSeries = 1000;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+/// The first bytes of a file: `limit` and one more, so that its reader sees that it is longer. Throws FileError where
+/// it cannot be read, also for a folder: "cannot {what} {path}: why."
+std::string read_file(const std::filesystem::path& path, std::size_t limit, const char* what = "read");
+
+}  // namespace assay
