@@ -22,6 +22,24 @@ TEST(Network, HasThePublishedNumberOfParameters) {
   EXPECT_EQ(build("vgg16").parameters, 138'357'544);
 }
 
+// What keras.applications.MobileNetV2(alpha=…) counts as trainable.
+TEST(Network, MobilenetCanBeNarrowerAndWider) {
+  const auto at = [](std::int64_t width) {
+    return build("mobilenet_v2", {{"width", width}, {"image", std::int64_t{96}}});
+  };
+  EXPECT_EQ(at(50).parameters, 1'968'680);
+  EXPECT_EQ(at(75).parameters, 2'636'424);
+  EXPECT_EQ(at(140).parameters, 6'108'776);
+  EXPECT_EQ(at(200).parameters, 11'258'088);
+}
+
+// A layer of BERT has 12 d^2 + 13 d parameters at d = 768.
+TEST(Network, BertCanBeShallowerAndDeeper) {
+  const auto at = [](std::int64_t layers) { return build("bert_base", {{"layers", layers}}).parameters; };
+  EXPECT_EQ(at(12) - at(3), 9 * (12 * 768 * 768 + 13 * 768));
+  EXPECT_EQ(at(24) - at(12), 12 * (12 * 768 * 768 + 13 * 768));
+}
+
 // By hand from the layer tables of the two papers: 2 x pixels out x channels out x channels in x kernel area.
 TEST(Network, FlopsOfVgg16EqualTheTable) {
   const auto layer = [](double size, double in, double out) { return 2 * size * size * out * in * 9; };

@@ -29,6 +29,7 @@ std::string encoder_layer(Builder& b, const std::string& prefix, const std::stri
 
 Graph bert_base(OptionReader& options) {
   const auto sequence = options.integer("sequence", 128, 1, 512);
+  const auto layers = options.integer("layers", 12, 1, 96);
   const double dropout = options.probability("dropout", 0.1);
   options.finish();
 
@@ -42,7 +43,7 @@ Graph bert_base(OptionReader& options) {
               {x, b.position_embedding("embeddings.positions", tokens, 512, kFeatures)});
   x = b.layer_norm("embeddings.norm", x, kEpsilon);
   x = b.dropout("embeddings.dropout", x, dropout);
-  for (int i = 0; i < 12; ++i) x = encoder_layer(b, fmt::format("layer{}.", i), x, dropout);
+  for (std::int64_t i = 0; i < layers; ++i) x = encoder_layer(b, fmt::format("layer{}.", i), x, dropout);
   x = b.select("pooler.first", x, 0);
   x = b.linear("pooler", x, kFeatures);
   return b.finish(b.plain(Op::tanh, "pooler.tanh", {x}), Loss::mean_square);

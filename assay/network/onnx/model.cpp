@@ -8,10 +8,13 @@
 #include <cmath>
 
 #include "assay/core/error.hpp"
-#include "assay/network/onnx/wire.hpp"
+#include "assay/core/protobuf.hpp"
 
 namespace assay::network::onnx {
 namespace {
+
+using protobuf::Field;
+using protobuf::Fields;
 
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kMostTensors = 100'000;
@@ -252,6 +255,22 @@ void read_opset(std::string_view message, Model& model) {
   if (domain.empty() || domain == "ai.onnx") model.opset = version;
 }
 
+Model read_messages(std::string_view bytes) {
+  Model model;
+  bool found = false;
+  Fields fields(bytes);
+  while (const auto field = fields.next()) {
+    if (field->number == 7) {
+      if (found) fail(ErrorKind::bad_input, "the ONNX file has two graphs");
+      found = true;
+      read_graph(message_of(*field), model);
+    }
+    if (field->number == 8) read_opset(message_of(*field), model);
+  }
+  if (!found || model.nodes.empty()) fail(ErrorKind::bad_input, "this is no ONNX file: it has no graph");
+  return model;
+}
+
 }  // namespace
 
 bool is_real(std::int64_t type) {
@@ -284,19 +303,11 @@ std::vector<std::int64_t> Node::integers(std::string_view wanted) const {
 }
 
 Model read_model(std::string_view bytes) {
-  Model model;
-  bool found = false;
-  Fields fields(bytes);
-  while (const auto field = fields.next()) {
-    if (field->number == 7) {
-      if (found) fail(ErrorKind::bad_input, "the ONNX file has two graphs");
-      found = true;
-      read_graph(message_of(*field), model);
-    }
-    if (field->number == 8) read_opset(message_of(*field), model);
+  try {
+    return read_messages(bytes);
+  } catch (const protobuf::NoMessage& error) {
+    fail(ErrorKind::bad_input, "this is no ONNX file: {}", error.what());
   }
-  if (!found || model.nodes.empty()) fail(ErrorKind::bad_input, "this is no ONNX file: it has no graph");
-  return model;
 }
 
 std::string title_of(const Node& node) {
