@@ -19,6 +19,7 @@ struct AgentOptions {
   std::string host_lock_path;      ///< empty: the host's common lock
   std::filesystem::path run_root;  ///< where run directories are made
   std::filesystem::path cache;     ///< where workers keep what is costly to make; empty: nowhere
+  std::filesystem::path data;      ///< below which data sets lie; empty: nowhere
   Hosts hosts;                     ///< for runs of several ranks
   std::string store_mark;          ///< tells runs of this store from those of others that have the same campaign
 };

@@ -109,7 +109,8 @@ json prepare_request(const Part& part, std::int64_t rank, std::int64_t instance,
           {"peers", peers},
           {"instance", instance},
           {"instances", trial.settings.instances.value_or(1)},
-          {"cache", to_json(part.cache)}};
+          {"cache", to_json(part.cache)},
+          {"data_folder", to_json(part.data_folder)}};
 }
 
 json parse_message(std::string_view line) {

@@ -5,6 +5,7 @@
 #include "assay/measure/cache.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/execution.hpp"
+#include "assay/platform/energy.hpp"
 #include "assay/platform/placement.hpp"
 
 namespace assay::measure {
@@ -39,6 +40,9 @@ Part make_part(const store::Lease& lease, const store::LeasedRun& run, const Exe
   part.graph = std::move(source.graph);
   part.file = std::move(source.file);
   part.cache = cache_of(context.options.cache, *worker);
+  if (run.trial.workload.data == "files" && !context.options.data.empty()) {
+    part.data_folder = context.options.data.string();
+  }
   return part;
 }
 
@@ -47,6 +51,7 @@ Part make_part(const store::Lease& lease, const store::LeasedRun& run, const Exe
 Order make_order(const store::Lease& lease, const ExecutionContext& context, const std::string& mark) {
   Order order;
   order.measure = lease.measure;
+  order.powercap = platform::powercap_folder().string();
   order.lockstep = lease.runs.size() > 1;
   for (std::size_t number = 0; number < lease.runs.size(); ++number) {
     const auto& trial = lease.runs[number].trial;

@@ -42,6 +42,7 @@ struct Part {
   std::optional<plan::NetworkFile> file;           ///< the user's own network
   std::optional<std::string> values;               ///< file of weights and inputs, where those are given
   std::optional<std::string> cache;                ///< folder for what a worker makes from a graph
+  std::optional<std::string> data_folder;          ///< below which data sets lie, where input comes from files
 };
 
 template <typename V>
@@ -55,12 +56,14 @@ void describe(V& v, Part& p) {
   v("file", p.file);
   v("values", p.values);
   v("cache", p.cache);
+  v("data_folder", p.data_folder);
 }
 
 /// What a run directory holds as run.json: everything assay-rank needs to know.
 struct Order {
   std::int64_t order_version = 1;
   Measure measure;
+  std::string powercap;  ///< folder of the machine's counters of energy
   bool lockstep = false;
   std::vector<Part> parts;
   std::vector<Process> processes;
@@ -71,6 +74,7 @@ template <typename V>
 void describe(V& v, Order& o) {
   required(v, "order_version", o.order_version);
   v("measure", o.measure);
+  v("powercap", o.powercap);
   v("lockstep", o.lockstep);
   required(v, "parts", o.parts);
   required(v, "processes", o.processes);

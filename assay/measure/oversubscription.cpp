@@ -6,6 +6,8 @@
 namespace assay::measure {
 namespace {
 
+constexpr double kFullShare = 0.75;
+
 /// Threads at work, and what there was for them.
 struct Demand {
   std::int64_t processes = 0;
@@ -16,9 +18,12 @@ struct Demand {
 
   double available() const { return quota ? std::min(static_cast<double>(cpus), *quota) : static_cast<double>(cpus); }
 
+  /// Threads that mostly sleep are not in each other's way, however many there are.
+  bool is_full() const { return cpu_over_wall > kFullShare * available(); }
+
   bool is_too_much() const {
     const auto threads = static_cast<double>(active);
-    return cpus > 0 && threads > available() && threads > cpu_over_wall + 0.5;
+    return cpus > 0 && threads > available() && threads > cpu_over_wall + 0.5 && is_full();
   }
 };
 
@@ -59,7 +64,7 @@ std::string message(const Demand& d) {
   const auto enough = std::max<std::int64_t>(1, static_cast<std::int64_t>(d.available()));
   const std::string whose = d.processes > 1 ? fmt::format(" of {} processes", d.processes) : "";
   const std::string advice = d.processes > 1 ? fmt::format("keep processes x intra_op within {}", enough)
-                                             : fmt::format("set intra_op to {}", enough);
+                                             : fmt::format("ask for at most {} (intra_op, inter_op)", enough);
   return fmt::format("{} threads{} were busy on {}: CPU time over wall time was {:.2f}; {}", d.active, whose,
                      cpus_text(d), d.cpu_over_wall, advice);
 }

@@ -9,6 +9,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/hash.hpp"
 #include "assay/measure/environment.hpp"
+#include "assay/measure/host_energy.hpp"
 #include "assay/measure/session.hpp"
 #include "assay/measure/spawn.hpp"
 #include "assay/platform/counters.hpp"
@@ -118,6 +119,7 @@ class Rank {
     result_.parameters_built = prepared.parameters;
     result_.effective = std::move(prepared.effective);
     check_network();
+    if (is_first_on_host(process_.rank, process_.instance)) energy_.emplace(order_, part_);
     stage_ = "measure";
   }
 
@@ -306,7 +308,10 @@ class Rank {
       slice.probe_ns = probe_->run();
       probed_ns_ = monotonic_ns();
     }
+    const bool counts = energy_ && !warmup;
+    if (counts) energy_->begin();
     const auto measured = measure("step", amount);
+    if (counts) energy_->end();
     slice.begin_ns = measured.begin_ns;
     slice.end_ns = measured.end_ns;
     slice.samples = static_cast<std::int64_t>(measured.samples_ns.size());
@@ -318,6 +323,10 @@ class Rank {
   }
 
   void finish_steps(const platform::Counters& before) {
+    if (energy_) {
+      result_.energy = energy_->total();
+      if (const auto problem = energy_->problem()) result_.notes.push_back("no energy: " + *problem);
+    }
     result_.probe_after_ns = probe_->run();
     std::int64_t measured_ns = 0;
     for (const auto& slice : result_.slices) measured_ns += slice.end_ns - slice.begin_ns;
@@ -363,8 +372,12 @@ class Rank {
     result_.peak_memory_bytes = session_->peak_memory_bytes();
   }
 
-  /// The worker and what it started: descendants of this process, which does nothing else.
-  std::vector<pid_t> tree() const { return platform::descendants(getpid()); }
+  /// The worker and what it started: descendants of this process, which starts nothing else but a meter.
+  std::vector<pid_t> tree() const {
+    auto tree = platform::descendants(getpid());
+    if (const auto meter = energy_ ? energy_->meter_pid() : std::nullopt) std::erase(tree, *meter);
+    return tree;
+  }
 
   platform::Counters read_counters() const { return platform::read_counters(cpus_, tree()); }
 
@@ -440,7 +453,8 @@ class Rank {
   std::vector<std::string> environment_;
   std::optional<platform::SpeedProbe> probe_;
   std::optional<Session> session_;
-  std::optional<Gang> gang_;  ///< where this is one of several ranks
+  std::optional<HostEnergy> energy_;  ///< in the first process of a host
+  std::optional<Gang> gang_;          ///< where this is one of several ranks
   std::int64_t stopped_since_ns_ = 0;
   RankResult result_;
 };

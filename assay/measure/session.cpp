@@ -79,7 +79,7 @@ json Session::receive_a(const char* type, std::int64_t deadline_ns) {
 }
 
 void Session::signal(int number) {
-  if (!process_ended_) kill(process_.pid, number);
+  if (!process_ended_) kill(-process_.pid, number);
 }
 
 Prepared Session::prepare(const json& request, double limit_seconds) {

@@ -30,7 +30,8 @@ class Session {
 
   pid_t pid() const { return process_.pid; }
 
-  /// Sends a signal to the worker, unless it has ended.
+  /// Sends a signal to the worker and to those of its children that stayed in its process group (its loaders do),
+  /// unless it has ended.
   void signal(int number);
 
   Prepared prepare(const json& request, double limit_seconds);

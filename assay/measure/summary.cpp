@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "assay/stats/moments.hpp"
@@ -94,6 +95,21 @@ std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std:
   return steps / (static_cast<double>(to - from) / 1e9);
 }
 
+/// Power of all hosts together, each told by one of its processes.
+std::optional<double> watts_of(const std::vector<RankResult>& ranks) {
+  std::map<std::string, std::optional<double>> hosts;
+  for (const auto& rank : ranks) {
+    auto& watts = hosts[rank.host.value_or("")];
+    if (!watts && rank.energy) watts = rank.energy->joules / (static_cast<double>(rank.energy->ns) / 1e9);
+  }
+  double sum = 0;
+  for (const auto& [host, watts] : hosts) {
+    if (!watts) return std::nullopt;
+    sum += *watts;
+  }
+  return sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
 }  // namespace
 
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
@@ -124,6 +140,9 @@ Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch
   if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, series))
     summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch) * processes;
+  summary.watts = watts_of(ranks);
+  if (summary.watts && summary.samples_per_second)
+    summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
   return out;
 }
 

@@ -125,7 +125,7 @@ TEST(Validity, more_threads_at_work_than_cpus_are_told_and_measured_only_once) {
   const auto validity = judge({busy_threads(2, 1, 1.0)});
   ASSERT_EQ(validity.reasons.size(), 1u);
   EXPECT_EQ(validity.reasons[0].message,
-            "2 threads were busy on 1 CPU: CPU time over wall time was 1.00; set intra_op to 1");
+            "2 threads were busy on 1 CPU: CPU time over wall time was 1.00; ask for at most 1 (intra_op, inter_op)");
   EXPECT_TRUE(validity.trusted);
   EXPECT_FALSE(is_passing(validity));
 }
@@ -135,6 +135,8 @@ TEST(Validity, threads_that_fit_or_are_not_in_each_others_way_are_no_reason) {
   EXPECT_TRUE(codes({busy_threads(1, 1, 1.0)}).empty());
   // Three threads that take turns on two CPUs and use both fully: 3 is no more than 2.6 + .5.
   EXPECT_TRUE(codes({busy_threads(3, 2, 2.6)}).empty());
+  // Three threads that were each at work for a third of the time: CPUs were free.
+  EXPECT_TRUE(codes({busy_threads(3, 2, 1.1)}).empty());
   auto unknown = busy_threads(2, 1, 1.0);
   unknown.disturbance.active_threads.reset();
   EXPECT_TRUE(codes({unknown}).empty());

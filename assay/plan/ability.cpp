@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/core/primitive.hpp"
 #include "assay/network/network.hpp"
-#include "assay/network/primitive.hpp"
 
 namespace assay::plan {
 namespace {
@@ -40,10 +40,12 @@ std::vector<Mode> modes_of(const WorkerInfo& worker) {
   return modes;
 }
 
-/// A primitive has nothing to train, and ranks only work together on one that exchanges something.
+/// A primitive has nothing to train, and ranks only work together on one that exchanges something. A replay is a step
+/// of training.
 Ability ability_for(const WorkerInfo& worker, const std::string& workload) {
   Ability ability{workload, modes_of(worker), worker.ranks};
-  for (const auto& primitive : network::all_primitives()) {
+  if (workload == "*.replay") std::erase(ability.modes, Mode::infer);
+  for (const auto& primitive : all_primitives()) {
     if (primitive.name != workload) continue;
     std::erase(ability.modes, Mode::train);
     ability.ranks = worker.ranks && primitive.exchanges;
@@ -56,7 +58,7 @@ Ability ability_for(const WorkerInfo& worker, const std::string& workload) {
 std::vector<std::string> all_workloads(const std::vector<WorkerInfo>& workers) {
   std::vector<std::string> all;
   for (const auto& about : network::all_networks()) add_new(all, about.name);
-  for (const auto& primitive : network::all_primitives()) add_new(all, primitive.name);
+  for (const auto& primitive : all_primitives()) add_new(all, primitive.name);
   for (const auto& worker : workers) {
     for (const auto& name : worker.networks) {
       if (name != "*") add_new(all, name);

@@ -66,6 +66,17 @@ std::vector<Axis> workload_axes() {
       {"batch", AxisKind::numbers, false, {}, [](Trial& t, auto&, auto& v) { t.workload.batch = number_of(v); }},
       {"precision", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.precision = text_of(v); }},
       {"data", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.data = text_of(v); }},
+      {"data_count",
+       AxisKind::numbers,
+       true,
+       {},
+       [](Trial& t, auto&, auto& v) { t.workload.data_count = number_of(v); }},
+      {"data_side", AxisKind::numbers, true, {}, [](Trial& t, auto&, auto& v) { t.workload.data_side = number_of(v); }},
+      {"data_chunks",
+       AxisKind::numbers,
+       true,
+       {},
+       [](Trial& t, auto&, auto& v) { t.workload.data_chunks = number_of(v); }},
       {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
   };
 }
@@ -85,6 +96,7 @@ std::vector<Axis> setting_axes() {
       setting("layout", AxisKind::words, apply_text<&S::layout>),
       setting("loaders", AxisKind::numbers, apply_number<&S::loaders>),
       setting("prefetch", AxisKind::numbers, apply_number<&S::prefetch>),
+      setting("page_cache", AxisKind::words, apply_enum<&S::page_cache, PageCache>, names_of<PageCache>()),
       setting("bucket_bytes", AxisKind::sizes, apply_number<&S::bucket_bytes>),
       setting("env.", AxisKind::verbatim, [](Trial& t, auto& m, auto& v) { t.settings.env[m] = text_of(v); }),
   };

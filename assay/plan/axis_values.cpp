@@ -129,6 +129,7 @@ void check_value(const AxisName& name, const std::optional<Scalar>& value) {
   }
   Trial trial;
   trial.workload.network = trial.worker.name = "any";
+  trial.workload.data = "files";  // which has all fields
   name.axis().apply(trial, name.member, *value);
   check(trial);
   const auto& per_node = trial.placement.ranks_per_node;

@@ -56,7 +56,11 @@ std::string campaign_id(const Campaign& campaign, std::int64_t round) {
                    {"measure", to_json(campaign.measure)},
                    {"round", round},
                    {"trials", json::array()}};
-  for (const auto& trial : campaign.trials) identity["trials"].push_back(trial_id(trial));
+  if (campaign.grows) {
+    identity["grows"] = *campaign.grows;
+  } else {
+    for (const auto& trial : campaign.trials) identity["trials"].push_back(trial_id(trial));
+  }
   return hash_hex(canonical_json(identity));
 }
 

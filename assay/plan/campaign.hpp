@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Campaign {
   std::int64_t runs = 10;  ///< of every trial
   /// Of each trial, in their order, where they differ: a sequential measurement asks for more where it is not sure yet.
   std::vector<std::int64_t> runs_of_trial;
+  /// Where set, trials join as a planner asks for them, and this text stands for them in the campaign's identity.
+  std::optional<std::string> grows;
   bool lockstep = false;  ///< exactly two trials; run i of the one is the partner of run i of the other
   Measure measure;
   std::vector<Trial> trials;  ///< distinct, in the order written

@@ -83,12 +83,6 @@ void check_environment(const WorkerInfo& worker) {
   }
 }
 
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
-    text.replace(at, what.size(), with);
-  }
-}
-
 }  // namespace
 
 void check(const WorkerInfo& worker) {
@@ -106,7 +100,7 @@ void check(const WorkerInfo& worker) {
 }
 
 bool is_whole_network(std::string_view kind) {
-  return kind == "onnx";
+  return kind == "onnx" || kind == "replay";
 }
 
 bool older_release(std::string_view a, std::string_view b) {

@@ -14,6 +14,21 @@ namespace assay::plan {
 /// The version of workers/PROTOCOL.md that this Assay speaks. A worker of another one is a problem of the catalog.
 constexpr std::int64_t kWorkerProtocol = 1;
 
+/// How a program of a framework is told a setting, from outside where the framework reads a variable, else by a line of
+/// its code. "{value}" stands for the value.
+struct Launch {
+  std::map<std::string, std::string> env;
+  std::string code;    ///< a line of Python, for where there is no variable; empty where none is needed
+  std::string inject;  ///< module with a hook that does the same for `assay exec --inject`: "torch"; or empty
+};
+
+template <typename V>
+void describe(V& v, Launch& l) {
+  v("env", l.env);
+  v("code", l.code);
+  v("inject", l.inject);
+}
+
 /// What a worker's folder says of it in worker.json, read without starting anything.
 struct WorkerInfo {
   std::string name;
@@ -27,13 +42,18 @@ struct WorkerInfo {
   std::vector<std::string> modes;      ///< here and in the next two, "*" or an empty list is every one
   std::vector<std::string> precisions;
   std::vector<std::string> devices;
+  std::vector<std::string> data;             ///< where input comes from; an empty list is memory alone
   std::vector<std::string> details;          ///< of step, phases, layers
   bool ranks = false;                        ///< several of them can work together
   bool step_output = false;                  ///< `measure` may ask for the output of its last step
   std::vector<std::string> settings;         ///< settings it applies
   std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
-  json check;                                ///< a small workload for `assay worker check`; null: the first network
-  std::optional<Environment> environment;    ///< null: it needs none, and is there as soon as its folder is
+  /// Variables that guides recommend and nothing there reads, each with the reason.
+  std::map<std::string, std::string> unread;
+  /// How a user's own program is told a setting: by its name, or "spin=false" for one value of it.
+  std::map<std::string, Launch> launch;
+  json check;                              ///< a small workload for `assay worker check`; null: the first network
+  std::optional<Environment> environment;  ///< null: it needs none, and is there as soon as its folder is
 
   // Not part of the file.
   std::filesystem::path folder;              ///< where worker.json lies
@@ -56,11 +76,14 @@ void describe(V& v, WorkerInfo& w) {
   v("modes", w.modes);
   v("precisions", w.precisions);
   v("devices", w.devices);
+  v("data", w.data);
   v("details", w.details);
   v("ranks", w.ranks);
   v("step_output", w.step_output);
   v("settings", w.settings);
   v("inert", w.inert);
+  v("unread", w.unread);
+  v("launch", w.launch);
   v("check", w.check);
   v("environment", w.environment);
 }
@@ -132,6 +155,9 @@ std::vector<std::string> worker_argv(const WorkerInfo& worker);
 /// applies nor declares inert. The message names the value and what the worker has.
 /// What Assay itself sets around any worker is always allowed: instances, affinity, memory_bind, allocator, env.
 void check_supported(const WorkerInfo& worker, const Trial& trial);
+
+/// Throws Error{usage} where the worker does not take input from there; the message names those of the catalog that do.
+void check_data(const Catalog& catalog, const WorkerInfo& worker, const Workload& workload);
 
 /// Throws Error{usage} where `measure` asks for phases or layers that the worker cannot give.
 void check_details(const WorkerInfo& worker, const Measure& measure);

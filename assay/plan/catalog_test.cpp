@@ -181,6 +181,22 @@ TEST(Supported, a_star_is_every_network_and_silence_restricts_nothing) {
   EXPECT_THAT(error_of([&] { check_supported(command_worker(), trial); }), HasSubstr("command: it is missing"));
 }
 
+TEST(Supported, input_from_elsewhere_is_refused_with_the_workers_that_take_it) {
+  WorkerInfo reads = fake_worker();
+  reads.name = "reads";
+  reads.data = {"memory", "files"};
+  const Catalog catalog({fake_worker("1.0.0"), reads});
+  Workload workload = toy_trial().workload;
+  EXPECT_EQ(error_of([&] { check_data(catalog, fake_worker(), workload); }), "no error");
+  workload.data = "files";
+  EXPECT_EQ(error_of([&] { check_data(catalog, reads, workload); }), "no error");
+  EXPECT_THAT(error_of([&] { check_data(catalog, fake_worker(), workload); }),
+              HasSubstr("data: the worker fake 1.0.0 takes no input from 'files'. These do: reads."));
+  workload.data = "disk";
+  EXPECT_THAT(error_of([&] { check_data(catalog, reads, workload); }),
+              HasSubstr("No worker at hand does: use memory."));
+}
+
 TEST(Supported, details_must_be_measurable) {
   Measure measure;
   EXPECT_EQ(error_of([&] { check_details(command_worker(), measure); }), "no error");

@@ -106,6 +106,10 @@ class Reader {
     out = scalar(node, what, "Write text.");
   }
 
+  void read(const Yaml& node, const std::string& what, std::optional<std::string>& out) const {
+    if (node.kind != Yaml::Kind::null) read(node, what, out.emplace());
+  }
+
  private:
   const std::string& scalar(const Yaml& node, const std::string& what, const char* fix) const {
     expect(node, Yaml::Kind::scalar, what, fix);
@@ -207,8 +211,8 @@ void read_group(const Reader& reader, const Yaml& node, const std::string& group
 }
 
 TrialSweep read_entry(const Reader& reader, const Yaml& node) {
-  static const Names kKnown{"network", "worker",  "mode",     "batch",     "precision",
-                            "data",    "options", "settings", "placement", "command"};
+  static const Names kKnown{"network",   "worker",      "mode",    "batch",    "precision", "data",   "data_count",
+                            "data_side", "data_chunks", "options", "settings", "placement", "command"};
   reader.expect(node, Yaml::Kind::map, "trials", "Write keys and values, such as {network: toy, worker: fake}.");
   reader.check_keys(node, "trials", kKnown);
   TrialSweep sweep;

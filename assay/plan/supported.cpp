@@ -91,6 +91,20 @@ void check_supported(const WorkerInfo& worker, const Trial& trial) {
   describe(checker, const_cast<Settings&>(trial.settings));  // the checker only reads
 }
 
+void check_data(const Catalog& catalog, const WorkerInfo& worker, const Workload& workload) {
+  const auto takes = [&](const WorkerInfo& one) {
+    return workload.data == "memory" || holds(one.data, workload.data) || holds(one.data, "*");
+  };
+  if (takes(worker)) return;
+  std::vector<std::string> others;
+  for (const auto& one : catalog.workers()) {
+    if (takes(one) && !holds(others, one.name)) others.push_back(one.name);
+  }
+  fail(ErrorKind::usage, "data: the worker {} {} takes no input from {}. {}", worker.name, worker.release,
+       shown(workload.data),
+       others.empty() ? "No worker at hand does: use memory." : fmt::format("These do: {}.", listed(others)));
+}
+
 void check_details(const WorkerInfo& worker, const Measure& measure) {
   const auto check_detail = [&](bool wanted, const char* detail) {
     if (!wanted || holds(worker.details, detail) || holds(worker.details, "*")) return;

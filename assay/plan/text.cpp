@@ -66,4 +66,10 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ch
   return fmt::format("Choose one of {}.", fmt::join(choices, ", "));
 }
 
+void replace_all(std::string& text, std::string_view what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+}
+
 }  // namespace assay::plan

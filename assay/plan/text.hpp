@@ -24,4 +24,7 @@ void check_text(std::string_view text, const std::string& what, std::string_view
 /// What to do about a `word` that is none of `choices`: "Did you mean 'batch'?", or all choices where none is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& choices);
 
+/// Puts `with` in every place of `what`; not again in what was put there.
+void replace_all(std::string& text, std::string_view what, const std::string& with);
+
 }  // namespace assay::plan

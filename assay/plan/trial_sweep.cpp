@@ -139,6 +139,7 @@ void finish_trial(Trial& trial, const Catalog& catalog, NetworkSources& sources)
   ASSAY_CHECK(worker != nullptr);
   bind_network(sources, *worker, trial.workload);
   check_supported(*worker, trial);
+  check_data(catalog, *worker, trial.workload);
 }
 
 }  // namespace

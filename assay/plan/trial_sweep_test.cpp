@@ -60,6 +60,9 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
                                                         {"batch", "2"},
                                                         {"precision", "bf16"},
                                                         {"data", "disk"},
+                                                        {"data_count", "100"},
+                                                        {"data_side", "256"},
+                                                        {"data_chunks", "4"},
                                                         {"options.width", "3"},
                                                         {"options.rate", "0.5"},
                                                         {"options.deep", "true"},
@@ -76,6 +79,7 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
                                                         {"settings.layout", "nhwc"},
                                                         {"settings.loaders", "0"},
                                                         {"settings.prefetch", "6"},
+                                                        {"settings.page_cache", "cold"},
                                                         {"settings.bucket_bytes", "25MiB"},
                                                         {"settings.env.KMP_AFFINITY", "fine,compact"},
                                                         {"placement.device", "cuda"},
@@ -86,17 +90,17 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
   WorkerInfo open = fake_worker("1");
   open.name = "open";
   open.ranks = true;
-  open.precisions = open.devices = open.settings = {"*"};
+  open.precisions = open.devices = open.settings = open.data = {"*"};
   const auto trials = expand({sweep}, 1, Catalog({open}));
   ASSERT_EQ(trials.size(), 1u);
   EXPECT_EQ(to_json(trials[0]), json::parse(R"({
     "workload": {"network": "toy", "graph": null, "mode": "train", "batch": 2, "precision": "bf16", "data": "disk",
-                 "options": {"width": 3, "rate": 0.5, "deep": true, "kind": "wide"}, "command": null},
+                 "data_count": 100, "data_side": 256, "data_chunks": 4, "options": {"width": 3, "rate": 0.5, "deep": true, "kind": "wide"}, "command": null},
     "worker": {"name": "open", "release": "1"},
     "settings": {"instances": 1, "inter_op": 3, "intra_op": 4, "library_threads": 5, "affinity": "spread",
                  "memory_bind": "local", "allocator": "jemalloc", "spin": false, "compile": "inductor",
-                 "layout": "nhwc", "loaders": 0, "prefetch": 6, "bucket_bytes": 26214400,
-                 "env": {"KMP_AFFINITY": "fine,compact"}},
+                 "layout": "nhwc", "loaders": 0, "prefetch": 6, "page_cache": "cold",
+                 "bucket_bytes": 26214400, "env": {"KMP_AFFINITY": "fine,compact"}},
     "placement": {"device": "cuda", "ranks": 8, "ranks_per_node": 4, "links": null}})"));
 }
 

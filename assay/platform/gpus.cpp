@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -31,6 +32,7 @@ class Nvml {
     found_ = find("nvmlInit_v2", init) && find("nvmlShutdown", shutdown) && find("nvmlDeviceGetCount_v2", count) &&
              find("nvmlDeviceGetHandleByIndex_v2", handle) && find("nvmlDeviceGetName", name_of) &&
              find("nvmlDeviceGetMemoryInfo", memory) && find("nvmlSystemGetDriverVersion", driver);
+    find("nvmlDeviceGetTotalEnergyConsumption", energy);  // null in old drivers
   }
   ~Nvml() {
     if (library_ != nullptr) dlclose(library_);
@@ -46,6 +48,7 @@ class Nvml {
   Result (*name_of)(Device, char*, unsigned) = nullptr;
   Result (*memory)(Device, Memory*) = nullptr;
   Result (*driver)(char*, unsigned) = nullptr;
+  Result (*energy)(Device, unsigned long long*) = nullptr;  // millijoules
 
  private:
   template <typename F>
@@ -76,19 +79,46 @@ Gpu read_gpu(const Nvml& nvml, unsigned index) {
   return gpu;
 }
 
+/// Shut down when the last user has gone; null where there is none that works.
+std::shared_ptr<const Nvml> open_nvml(const std::string& library) {
+  auto nvml = std::make_shared<Nvml>(library);
+  if (!nvml->found() || nvml->init() != 0) return nullptr;
+  return {nvml.get(), [nvml](const Nvml* open) { open->shutdown(); }};
+}
+
+unsigned count_of(const Nvml& nvml) {
+  unsigned count = 0;
+  return nvml.count(&count) == 0 ? std::min(count, kMostGpus) : 0;
+}
+
 }  // namespace
 
 std::optional<Gpus> read_gpus(const std::string& library) {
-  const Nvml nvml(library);
-  if (!nvml.found() || nvml.init() != 0) return std::nullopt;
+  const auto open = open_nvml(library);
+  if (!open) return std::nullopt;
+  const Nvml& nvml = *open;
   Gpus out;
   Text version{};
   if (nvml.driver(version.data(), kNameLength) == 0) out.driver = text_of(version);
-  unsigned count = 0;
-  if (nvml.count(&count) != 0) count = 0;
-  for (unsigned i = 0; i < std::min(count, kMostGpus); ++i) out.gpus.push_back(read_gpu(nvml, i));
-  nvml.shutdown();
+  for (unsigned i = 0; i < count_of(nvml); ++i) out.gpus.push_back(read_gpu(nvml, i));
   return out;
+}
+
+std::vector<EnergyCounter> gpu_energy_counters(const std::string& library) {
+  std::vector<EnergyCounter> counters;
+  const auto nvml = open_nvml(library);
+  if (!nvml || nvml->energy == nullptr) return counters;
+  for (unsigned i = 0; i < count_of(*nvml); ++i) {
+    Device device = nullptr;
+    if (nvml->handle(i, &device) != 0) continue;
+    auto read = [nvml, device]() -> std::optional<double> {
+      unsigned long long millijoules = 0;
+      if (nvml->energy(device, &millijoules) != 0) return std::nullopt;
+      return static_cast<double>(millijoules) / 1e3;
+    };
+    if (read()) counters.push_back({"gpu " + std::to_string(i), 0, read});
+  }
+  return counters;
 }
 
 }  // namespace assay::platform

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/core/json.hpp"
+#include "assay/platform/energy.hpp"
 
 namespace assay::platform {
 
@@ -23,6 +24,10 @@ struct Gpus {
 /// Asks the driver's own library; null where there is none or it does not work. The library stays loaded only within
 /// the call.
 std::optional<Gpus> read_gpus(const std::string& library = "libnvidia-ml.so.1");
+
+/// Energy that each GPU has used since its driver was loaded; none where the library or the GPUs do not tell. The
+/// library stays loaded as long as a counter lives.
+std::vector<EnergyCounter> gpu_energy_counters(const std::string& library = "libnvidia-ml.so.1");
 
 template <typename V>
 void describe(V& v, Gpu& g) {

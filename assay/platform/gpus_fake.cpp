@@ -33,6 +33,11 @@ int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
   memory->total = 40ULL << 30;
   return *static_cast<int*>(device) == 0 ? 0 : 3;  // 3: not supported
 }
+int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
+  static unsigned long long used = 1'000'000;
+  *millijoules = used += 2'500;  // 2.5 J more at every reading
+  return *static_cast<int*>(device) == 0 ? 0 : 3;
+}
 int nvmlSystemGetDriverVersion(char* version, unsigned length) {
   std::strncpy(version, "535.54.03", length);
   return 0;

@@ -56,6 +56,8 @@ Digest digest_of(const Record& record) {
   digest.steady = record.steady;
   digest.probe_ns = probe_of(record);
   digest.pair_log_ratio = record.pair_log_ratio;
+  digest.watts = record.summary.watts;
+  digest.samples_per_joule = record.summary.samples_per_joule;
   std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
   for (const auto& rank : record.ranks) {
     add_effective(rank, digest);

@@ -23,6 +23,8 @@ struct Digest {
   std::optional<Steady> steady;
   std::optional<double> probe_ns;        ///< median of the speed probe of the first process, while it was measured
   std::optional<double> pair_log_ratio;  ///< of side b to side a
+  std::optional<double> watts;           ///< of all hosts while steps were timed
+  std::optional<double> samples_per_joule;
 };
 
 template <typename V>
@@ -35,6 +37,8 @@ void describe(V& v, Digest& d) {
   v("steady", d.steady);
   v("probe_ns", d.probe_ns);
   v("pair_log_ratio", d.pair_log_ratio);
+  v("watts", d.watts);
+  v("samples_per_joule", d.samples_per_joule);
 }
 
 Digest digest_of(const Record& record);

@@ -50,6 +50,26 @@ TEST_P(StoreSuite, AgainStartsTheNextRoundAndThePlainPlanThenFindsIt) {
   EXPECT_EQ(store_->trials({}).size(), 2u) << "rounds share their trials";
 }
 
+TEST_P(StoreSuite, TrialsJoinAGrowingCampaign) {
+  auto campaign = campaign_of(4, 1);
+  const auto all = campaign.trials;
+  campaign.grows = "a search";
+  campaign.trials = {all[0], all[1]};
+  const auto first = store_->plan(campaign, false);
+  EXPECT_EQ(first.new_runs, 2);
+  campaign.trials = {all[3], all[1]};
+  campaign.runs_of_trial = {1, 3};
+  const auto grown = store_->plan(campaign, false);
+  EXPECT_EQ(grown.campaign, first.campaign);
+  EXPECT_EQ(grown.new_runs, 3) << "one of the new trial, two more of the old one";
+  EXPECT_EQ(store_->plan(campaign, false).new_runs, 0);
+  std::vector<std::string> joined;
+  for (const auto& row : store_->trials({.campaign = first.campaign})) joined.push_back(row.id);
+  EXPECT_EQ(joined, (std::vector{trial_id(all[0]), trial_id(all[1]), trial_id(all[3])}));
+  campaign.grows = "another search";
+  EXPECT_NE(store_->plan(campaign, false).campaign, first.campaign);
+}
+
 TEST_P(StoreSuite, CampaignsAreListedOldestFirstWithWhatWasPlanned) {
   auto campaign = campaign_of(2, 3, true);
   campaign.measure.memory_limit_bytes = 1 << 30;

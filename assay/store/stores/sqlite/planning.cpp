@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "assay/core/clock.hpp"
@@ -17,12 +18,29 @@ std::string settings_text(const json& trial) {
   return json_text(settings);
 }
 
+std::vector<std::string> ids_of(const std::vector<Trial>& trials) {
+  std::vector<std::string> ids;
+  ids.reserve(trials.size());
+  for (const auto& trial : trials) ids.push_back(trial_id(trial));
+  return ids;
+}
+
+/// Runs of each trial that a plan asks for, by the trial's id.
+std::map<std::string, std::int64_t> wanted_of(const plan::Campaign& campaign, const std::vector<std::string>& ids) {
+  std::map<std::string, std::int64_t> wanted;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    wanted[ids[i]] = campaign.runs_of_trial.empty() ? campaign.runs : campaign.runs_of_trial[i];
+  }
+  return wanted;
+}
+
 }  // namespace
 
 Planned SqliteStore::plan(const plan::Campaign& campaign, bool again) {
   ASSAY_CHECK(!campaign.lockstep || campaign.trials.size() == 2);
   ASSAY_CHECK(campaign.runs_of_trial.empty() || campaign.runs_of_trial.size() == campaign.trials.size());
   const auto family = plan::campaign_id(campaign, 0);
+  const auto ids = ids_of(campaign.trials);
   Transaction transaction(database_, kDoing);
 
   Planned planned;
@@ -34,13 +52,14 @@ Planned SqliteStore::plan(const plan::Campaign& campaign, bool again) {
     key = newest.get<std::int64_t>(0);
     planned.campaign = newest.get<std::string>(1);
     planned.round = newest.get<std::int64_t>(2);
+    if (campaign.grows) add_trials(key, campaign.trials, ids);
   } else {
     planned.round = found ? newest.get<std::int64_t>(2) + 1 : 0;
     planned.campaign = planned.round == 0 ? family : plan::campaign_id(campaign, planned.round);
     key = add_campaign(campaign, planned.campaign, family, planned.round);
-    add_trials(key, campaign.trials);
+    add_trials(key, campaign.trials, ids);
   }
-  planned.new_runs = add_runs(campaign, key, planned.campaign);
+  planned.new_runs = add_runs(campaign, ids, key, planned.campaign);
   planned.runs = count_runs(key);
   transaction.commit();
   return planned;
@@ -58,7 +77,8 @@ std::int64_t SqliteStore::add_campaign(const plan::Campaign& campaign, const std
   return sqlite3_last_insert_rowid(database_.handle());
 }
 
-void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& trials) {
+void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& trials,
+                             const std::vector<std::string>& ids) {
   Statement insert(database_,
                    "INSERT INTO trial(id, network, mode, batch, precision, worker, release, device, ranks, settings, "
                    "json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO NOTHING",
@@ -67,11 +87,15 @@ void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& tr
                  "INSERT INTO campaign_trial(campaign, position, trial) "
                  "VALUES (?1, ?2, (SELECT key FROM trial WHERE id = ?3))",
                  kDoing);
-  std::int64_t position = 0;
+  std::set<std::string> linked;
+  for (const auto& known : planned_trials(campaign)) linked.insert(known.id);
+  auto position = static_cast<std::int64_t>(linked.size());
   std::set<std::string> distinct;
-  for (const auto& trial : trials) {
-    const auto id = trial_id(trial);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto& trial = trials[i];
+    const auto& id = ids[i];
     ASSAY_CHECK(distinct.insert(id).second);
+    if (linked.count(id) != 0) continue;
     const json whole = without_nulls(to_json(trial));
     insert
         .bind(id, as_utf8(trial.workload.network), name_of(trial.workload.mode), trial.workload.batch,
@@ -101,14 +125,18 @@ std::int64_t SqliteStore::count_runs(std::int64_t campaign) {
   return statement.bind(campaign).step() ? statement.get<std::int64_t>(0) : 0;
 }
 
-std::int64_t SqliteStore::add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id) {
+std::int64_t SqliteStore::add_runs(const plan::Campaign& campaign, const std::vector<std::string>& ids,
+                                   std::int64_t key, const std::string& id) {
   const auto trials = planned_trials(key);
   Statement insert(database_, "INSERT INTO run(campaign, trial, idx, ord, pair, side) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                    kDoing);
   std::int64_t added = 0;
   std::int64_t most = 0;
+  const auto wanted_runs = wanted_of(campaign, ids);
   for (std::size_t position = 0; position < trials.size(); ++position) {
-    const auto wanted = campaign.runs_of_trial.empty() ? campaign.runs : campaign.runs_of_trial[position];
+    const auto asked = wanted_runs.find(trials[position].id);
+    if (asked == wanted_runs.end()) continue;  // joined a growing campaign before
+    const auto wanted = asked->second;
     most = std::max(most, wanted);
     for (auto index = trials[position].runs; index < wanted; ++index) {
       std::optional<std::string> pair;

@@ -111,6 +111,8 @@ RunRow read_run(const Statement& row) {
     out.pair = Pair{*pair, row.get<std::string>(19) == "b" ? PairSide::b : PairSide::a};
   }
   from_json_value(parse_column(row.get<std::string>(20)), "digest", out.digest);
+  out.summary.watts = out.digest.watts;
+  out.summary.samples_per_joule = out.digest.samples_per_joule;
   return out;
 }
 

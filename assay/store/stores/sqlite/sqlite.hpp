@@ -51,10 +51,12 @@ class SqliteStore : public Store {
 
   std::int64_t add_campaign(const plan::Campaign& campaign, const std::string& id, const std::string& family,
                             std::int64_t round);
-  void add_trials(std::int64_t campaign, const std::vector<Trial>& trials);
+  /// `ids` are those of the trials. Trials that belong to the campaign already are left as they are.
+  void add_trials(std::int64_t campaign, const std::vector<Trial>& trials, const std::vector<std::string>& ids);
   std::vector<PlannedTrial> planned_trials(std::int64_t campaign);
   /// Adds what is missing; how many that was.
-  std::int64_t add_runs(const plan::Campaign& campaign, std::int64_t key, const std::string& id);
+  std::int64_t add_runs(const plan::Campaign& campaign, const std::vector<std::string>& ids, std::int64_t key,
+                        const std::string& id);
   std::int64_t count_runs(std::int64_t campaign);
 
   /// Milliseconds since 1970 on the store's clock.
