@@ -61,8 +61,7 @@ std::string setting_text(const Trial& trial, const std::string& name) {
     const auto it = trial.settings.env.find(name.substr(kEnv.size()));
     return it == trial.settings.env.end() ? "null" : it->second;
   }
-  const json value = to_json(trial.settings).value(name, json());
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return plain_text(to_json(trial.settings).value(name, json()));
 }
 
 bool is_setting(const std::string& name) {
