@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "assay/core/file.hpp"
+#include "assay/plan/located.hpp"
+#include "assay/plan/text.hpp"
+#include "assay/plan/yaml.hpp"
+#include "assay/predict/cluster.hpp"
+#include "assay/predict/quantity.hpp"
+
+namespace assay::predict {
+namespace {
+
+using plan::located;
+using plan::LocatedError;
+using plan::Yaml;
+using Keys = std::vector<std::string>;
+
+constexpr std::size_t kMostBytes = 1u << 20;
+constexpr std::size_t kMostName = 200;
+
+/// Reads the members of one map; knows where each stood.
+class Section {
+ public:
+  Section(const std::string& file, const Yaml& node, std::string what, const Keys& known)
+      : file_(file), node_(node), what_(std::move(what)) {
+    if (node.kind != Yaml::Kind::map) {
+      throw LocatedError(place(node), what_ + ": write keys with values here, such as " + known.front() + ": …");
+    }
+    for (const auto& item : node.items) {
+      if (std::find(known.begin(), known.end(), item.key) != known.end()) continue;
+      throw LocatedError(
+          fmt::format("{}:{}:{}", file_, item.key_line, item.key_column),
+          fmt::format("{}: the key {} is not known. {}", what_, shown(item.key), plan::suggestion(item.key, known)));
+    }
+  }
+
+  const Yaml* find(const char* key) const {
+    const auto* found = node_.find(key);
+    return found == nullptr || found->kind == Yaml::Kind::null ? nullptr : found;
+  }
+
+  const Yaml& need(const char* key, const char* example) const {
+    if (const auto* found = find(key)) return *found;
+    throw LocatedError(place(node_), fmt::format("{} needs {}. Add, for example: {}: {}", what_, key, key, example));
+  }
+
+  std::string place(const Yaml& node) const {
+    return fmt::format("{}:{}:{}", file_, std::max(node.line, 1), std::max(node.column, 1));
+  }
+
+  std::string name_of(const char* key) const { return what_ == "cluster" ? key : what_ + "." + key; }
+
+  const std::string& text(const Yaml& node, const char* key) const {
+    if (node.kind == Yaml::Kind::scalar) return node.text;
+    throw LocatedError(place(node), name_of(key) + ": a single value must stand here.");
+  }
+
+  /// A quantity by one of the parsers of quantity.hpp.
+  template <typename Parse>
+  double quantity(const Yaml& node, const char* key, Parse parse) const {
+    return located(place(node), [&] { return parse(text(node, key), name_of(key)); });
+  }
+
+  double number(const Yaml& node, const char* key, double least, double most) const {
+    const auto& written = text(node, key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
+    if (error == std::errc() && end == written.data() + written.size() && value >= least && value <= most) return value;
+    throw LocatedError(place(node),
+                       fmt::format("{}: {} is no number from {} to {}.", name_of(key), shown(written), least, most));
+  }
+
+  std::int64_t count(const Yaml& node, const char* key, std::int64_t most) const {
+    const double value = number(node, key, 1, static_cast<double>(most));
+    if (value == static_cast<double>(static_cast<std::int64_t>(value))) return static_cast<std::int64_t>(value);
+    throw LocatedError(place(node), fmt::format("{}: {} is no whole number.", name_of(key), shown(node.text)));
+  }
+
+  template <typename Enum>
+  Enum choice(const Yaml& node, const char* key, const Keys& allowed) const {
+    const auto& written = text(node, key);
+    const auto& names = EnumNames<Enum>::names;
+    const auto found = std::find(names.begin(), names.end(), written);
+    if (found != names.end() && std::find(allowed.begin(), allowed.end(), written) != allowed.end()) {
+      return static_cast<Enum>(found - names.begin());
+    }
+    throw LocatedError(place(node), fmt::format("{}: {} is not known. {}", name_of(key), shown(written),
+                                                plan::suggestion(written, allowed)));
+  }
+
+ private:
+  const std::string& file_;
+  const Yaml& node_;
+  std::string what_;
+};
+
+double share_in(const Section& section, const Yaml& node, std::string_view part) {
+  double value = 0;
+  const bool percent = part.ends_with('%');
+  if (percent) part.remove_suffix(1);
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (percent) value /= 100;
+  if (error == std::errc() && end == part.data() + part.size() && value > 0 && value <= 1) return value;
+  throw LocatedError(
+      section.place(node),
+      fmt::format("device.efficiency: {} is no share of the peak. Write a range, such as 35%-50%, or one "
+                  "share.",
+                  shown(node.text)));
+}
+
+ShareRange read_efficiency(const Section& section, const Yaml& node) {
+  const std::string_view text = section.text(node, "efficiency");
+  const auto dash = text.find('-');
+  const double low = share_in(section, node, text.substr(0, dash));
+  const double high = dash == std::string_view::npos ? low : share_in(section, node, text.substr(dash + 1));
+  if (high >= low) return {low, high};
+  throw LocatedError(section.place(node), "device.efficiency: the first share is larger than the second. Swap them.");
+}
+
+Device read_device(const std::string& file, const Yaml& node) {
+  const Section section(file, node, "device",
+                        {"name", "peak", "memory_bandwidth", "memory", "host_bandwidth", "efficiency"});
+  Device device;
+  if (const auto* name = section.find("name")) device.name = section.text(*name, "name").substr(0, kMostName);
+  if (const auto* peak = section.find("peak")) {
+    device.flops_per_second = section.quantity(*peak, "peak", parse_flop_rate);
+  }
+  if (const auto* rate = section.find("memory_bandwidth")) {
+    device.memory_bytes_per_second = section.quantity(*rate, "memory_bandwidth", parse_byte_rate);
+  }
+  if (const auto* memory = section.find("memory")) {
+    device.memory_bytes = section.quantity(*memory, "memory", parse_memory);
+  }
+  if (const auto* rate = section.find("host_bandwidth")) {
+    device.host_bytes_per_second = section.quantity(*rate, "host_bandwidth", parse_byte_rate);
+  }
+  if (const auto* share = section.find("efficiency")) device.efficiency = read_efficiency(section, *share);
+  return device;
+}
+
+Wire read_wire(const Section& section) {
+  Wire wire;
+  wire.latency_seconds = section.quantity(section.need("latency", "5 us"), "latency", parse_latency);
+  wire.bytes_per_second = section.quantity(section.need("bandwidth", "10 Gbit/s"), "bandwidth", parse_byte_rate);
+  return wire;
+}
+
+Topology read_topology(const std::string& file, const Yaml& node) {
+  Topology topology;
+  const Keys kinds{"star", "fat_tree"};
+  if (node.kind == Yaml::Kind::scalar) {
+    if (node.text == "star") return topology;
+    throw LocatedError(fmt::format("{}:{}:{}", file, node.line, node.column),
+                       fmt::format("topology: {} cannot stand here. Write star, or {{kind: fat_tree, nodes_per_leaf: "
+                                   "16, oversubscription: 2}}.",
+                                   shown(node.text)));
+  }
+  const Section section(file, node, "topology", {"kind", "nodes_per_leaf", "oversubscription"});
+  topology.kind = section.choice<TopologyKind>(section.need("kind", "fat_tree"), "kind", kinds);
+  if (topology.kind == TopologyKind::star) return topology;
+  topology.nodes_per_leaf = section.count(section.need("nodes_per_leaf", "16"), "nodes_per_leaf", kMostNodes);
+  if (const auto* over = section.find("oversubscription")) {
+    topology.oversubscription = section.number(*over, "oversubscription", 1, 1000);
+  }
+  return topology;
+}
+
+Storage read_storage(const std::string& file, const Yaml& node) {
+  const Section section(file, node, "storage", {"bandwidth", "per"});
+  Storage storage;
+  storage.bytes_per_second = section.quantity(section.need("bandwidth", "500 MB/s"), "bandwidth", parse_byte_rate);
+  if (const auto* per = section.find("per")) storage.per = section.choice<Sharing>(*per, "per", {"node", "cluster"});
+  return storage;
+}
+
+void read_links(const std::string& file, const Section& section, Cluster& cluster) {
+  if (cluster.devices_per_node > 1 || section.find("inside") != nullptr) {
+    const Section inside(file, section.need("inside", "{latency: 5 us, bandwidth: 12 GB/s}"), "inside",
+                         {"latency", "bandwidth"});
+    cluster.inside = read_wire(inside);
+  }
+  if (cluster.nodes > 1 || section.find("across") != nullptr) {
+    const Section across(file, section.need("across", "{latency: 20 us, bandwidth: 10 Gbit/s}"), "across",
+                         {"latency", "bandwidth", "per", "burst"});
+    cluster.across = read_wire(across);
+    if (const auto* burst = across.find("burst")) {
+      cluster.across_burst_bytes = across.quantity(*burst, "burst", parse_memory);
+    }
+    if (const auto* per = across.find("per")) {
+      cluster.across_per = across.choice<Sharing>(*per, "per", {"node", "device"});
+    }
+  }
+}
+
+}  // namespace
+
+Cluster parse_cluster(std::string_view text, const std::string& file_name) {
+  const auto root = plan::parse_yaml(text, file_name, {.bytes = kMostBytes, .depth = 8, .nodes = 1000});
+  const Section section(file_name, root, "cluster",
+                        {"name", "nodes", "devices_per_node", "device", "inside", "across", "topology", "storage",
+                         "price_per_hour", "slow_down"});
+  Cluster cluster;
+  cluster.name = file_name;
+  if (const auto* name = section.find("name")) cluster.name = section.text(*name, "name").substr(0, kMostName);
+  cluster.nodes = section.count(section.need("nodes", "4"), "nodes", kMostNodes);
+  if (const auto* devices = section.find("devices_per_node")) {
+    cluster.devices_per_node = section.count(*devices, "devices_per_node", kMostDevicesPerNode);
+  }
+  if (const auto* device = section.find("device")) cluster.device = read_device(file_name, *device);
+  read_links(file_name, section, cluster);
+  if (const auto* topology = section.find("topology")) cluster.topology = read_topology(file_name, *topology);
+  if (const auto* storage = section.find("storage")) cluster.storage = read_storage(file_name, *storage);
+  if (const auto* price = section.find("price_per_hour")) {
+    cluster.price_per_hour = section.number(*price, "price_per_hour", 0, 1e9);
+  }
+  if (const auto* slow = section.find("slow_down")) cluster.slow_down = section.number(*slow, "slow_down", 1, 10);
+  return cluster;
+}
+
+Cluster read_cluster(const std::string& path) {
+  return parse_cluster(read_file(path, kMostBytes), path);
+}
+
+}  // namespace assay::predict
