@@ -1,0 +1,128 @@
+#include "assay/tune/measured.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "assay/core/error.hpp"
+#include "assay/core/hash.hpp"
+
+namespace assay::tune {
+namespace {
+
+/// What a tuning is about, whatever it has measured so far: two of one name and different spaces keep apart.
+std::string subject_of(const std::vector<Trial>& candidates, const Goal& goal) {
+  json about = {{"goal", title(goal)}, {"candidates", json::array()}};
+  for (const auto& trial : candidates) about["candidates"].push_back(trial_id(trial));
+  return "tune " + hash_hex(canonical_json(about));
+}
+
+/// Samples that one step of a side stands for.
+double samples_of(const Trial& trial) {
+  return static_cast<double>(trial.workload.batch * trial.settings.instances.value_or(1));
+}
+
+}  // namespace
+
+MeasuredObjective::MeasuredObjective(MeasuredSetup setup, store::Store& store, Work work)
+    : setup_(std::move(setup)), store_(store), work_(std::move(work)) {
+  subject_ = subject_of(setup_.candidates, setup_.goal);
+  for (const auto& trial : setup_.candidates) ids_.push_back(trial_id(trial));
+}
+
+std::size_t MeasuredObjective::index_of(const Trial& trial) {
+  const auto id = trial_id(trial);
+  const auto found = std::find(ids_.begin(), ids_.end(), id);
+  if (found != ids_.end()) return static_cast<std::size_t>(found - ids_.begin());
+  ids_.push_back(id);
+  setup_.candidates.push_back(trial);
+  return ids_.size() - 1;
+}
+
+plan::Campaign MeasuredObjective::campaign(const std::string& what) const {
+  plan::Campaign campaign;
+  campaign.name = fmt::format("{} {}", setup_.name, what);
+  campaign.seed = setup_.seed;
+  campaign.measure = setup_.measure;
+  return campaign;
+}
+
+std::vector<store::RunRow> MeasuredObjective::rows_of(const std::string& campaign, std::size_t candidate) {
+  auto rows = store_.runs({.campaign = campaign, .trial = ids_[candidate]});
+  std::sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.index < y.index; });
+  return rows;
+}
+
+void MeasuredObjective::count(const store::RunRow& row, std::size_t candidate) {
+  ++spent_.runs;
+  spent_.seconds += static_cast<double>(row.duration_ns) / 1e9;
+  if (row.outcome == OutcomeKind::ok) within_[candidate].push_back(tune::within_limit(setup_.goal, row.summary));
+}
+
+std::vector<std::optional<double>> MeasuredObjective::measure(const std::vector<std::size_t>& candidates) {
+  std::map<std::size_t, std::int64_t> next;  // index of the evaluation that this call asks for first
+  for (const auto candidate : candidates) next.emplace(candidate, asked_[candidate]++);
+  auto plan = campaign("search");
+  plan.grows = subject_;
+  for (const auto& [candidate, unused] : next) {
+    plan.trials.push_back(setup_.candidates.at(candidate));
+    plan.runs_of_trial.push_back(asked_[candidate]);
+  }
+  plan.runs = *std::max_element(plan.runs_of_trial.begin(), plan.runs_of_trial.end());
+  const auto id = work_(plan);
+  std::vector<std::optional<double>> out;
+  for (const auto candidate : candidates) {
+    const auto index = next[candidate]++;
+    const auto rows = rows_of(id, candidate);
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.index == index; });
+    ASSAY_CHECK(row != rows.end());
+    count(*row, candidate);
+    const auto cost = row->outcome == OutcomeKind::ok ? cost_of(setup_.goal, row->summary) : std::nullopt;
+    out.push_back(cost ? std::optional(std::log(*cost)) : std::nullopt);
+  }
+  return out;
+}
+
+std::optional<double> MeasuredObjective::log_ratio(const store::RunRow& a, const store::RunRow& b, std::size_t index_a,
+                                                   std::size_t index_b) const {
+  if (a.outcome != OutcomeKind::ok || b.outcome != OutcomeKind::ok) return {};
+  if (!setup_.lockstep) {
+    const auto cost_a = cost_of(setup_.goal, a.summary);
+    const auto cost_b = cost_of(setup_.goal, b.summary);
+    return cost_a && cost_b ? std::optional(std::log(*cost_b / *cost_a)) : std::nullopt;
+  }
+  if (!b.digest.pair_log_ratio) return {};
+  double ratio = *b.digest.pair_log_ratio;  // of steps
+  if (setup_.goal.metric == Metric::throughput) {
+    ratio += std::log(samples_of(setup_.candidates[index_a]) / samples_of(setup_.candidates[index_b]));
+  }
+  return ratio + std::log(penalty_of(setup_.goal, b.summary) / penalty_of(setup_.goal, a.summary));
+}
+
+std::vector<double> MeasuredObjective::race(std::size_t a, std::size_t b, std::int64_t pairs) {
+  auto& before = raced_[{a, b}];
+  auto plan = campaign("race");
+  plan.lockstep = setup_.lockstep;
+  plan.trials = {setup_.candidates.at(a), setup_.candidates.at(b)};
+  plan.runs = before + pairs;
+  const auto id = work_(plan);
+  const auto rows_a = rows_of(id, a);
+  const auto rows_b = rows_of(id, b);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < std::min(rows_a.size(), rows_b.size()); ++i) {
+    if (rows_a[i].index < before || rows_a[i].index >= before + pairs) continue;
+    count(rows_a[i], a);
+    count(rows_b[i], b);
+    if (const auto ratio = log_ratio(rows_a[i], rows_b[i], a, b)) out.push_back(*ratio);
+  }
+  before += pairs;
+  return out;
+}
+
+bool MeasuredObjective::within_limit(std::size_t candidate) const {
+  const auto known = within_.find(candidate);
+  if (known == within_.end()) return true;
+  return 2 * std::count(known->second.begin(), known->second.end(), true) > std::ssize(known->second);
+}
+
+}  // namespace assay::tune

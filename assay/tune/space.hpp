@@ -1,0 +1,47 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "assay/core/trial.hpp"
+#include "assay/plan/catalog.hpp"
+#include "assay/tune/goal.hpp"
+#include "assay/tune/guides.hpp"
+
+namespace assay::tune {
+
+/// What a user's command line says of the space.
+struct SpaceRequest {
+  std::vector<Trial> named;     ///< every combination of the values that were named; at least one trial
+  std::set<std::string> fixed;  ///< settings that were named: nothing is added to their values
+  Metric metric = Metric::latency;
+};
+
+/// Settings worth a measurement on this machine.
+struct Space {
+  std::vector<Trial> candidates;      ///< distinct, in a stable order
+  std::vector<std::string> varied;    ///< settings with more than one value
+  std::vector<std::string> left_out;  ///< settings with one, and why: "inter_op: eager PyTorch runs …"
+};
+
+/// Thread counts up to `most`: 1, 2, 3, 4, 6, 8, 12, 16, 24, …, and `most` itself.
+std::vector<std::int64_t> thread_counts(std::int64_t most);
+
+/// Every feasible combination. What was named is taken as it is; to that come, where the worker follows them and this
+/// machine gives a choice: instances (for throughput), inter_op, intra_op, affinity, memory_bind, allocator and spin.
+/// Threads in all are at most twice as many as can run at once, unless a number of threads was named. What changes
+/// numbers (precision), what is compiled and layouts vary only by name.
+Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation);
+
+/// Names of settings, precision and batch in which trials differ.
+std::vector<std::string> varied_of(const std::vector<Trial>& trials);
+
+/// The paper's rule shared out among 1, 2, 4, … instances, as far as the worker follows it.
+std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const Situation& situation);
+
+/// What a Gaussian process sees of each: logarithms of instances, inter_op, intra_op and of all threads over the cores,
+/// and a column for every other value that not all have.
+std::vector<std::vector<double>> features_of(const std::vector<Trial>& candidates, const Resources& resources);
+
+}  // namespace assay::tune
