@@ -30,6 +30,8 @@ void most_frequent_first(std::vector<T>& values) {
   std::stable_sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.runs > b.runs; });
 }
 
+}  // namespace
+
 std::optional<Phases> phases_of(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns) {
   std::map<std::string, std::vector<double>> by_name;
   for (const auto* run : runs) {
@@ -48,13 +50,7 @@ std::optional<Phases> phases_of(const std::vector<const store::Digest*>& runs, c
   return phases;
 }
 
-std::string text_of(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-}  // namespace
-
-Details summarise(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns) {
+Details summarise(const std::vector<const store::Digest*>& runs) {
   Details details;
   std::vector<double> memory;
   std::vector<double> layers;
@@ -75,7 +71,6 @@ Details summarise(const std::vector<const store::Digest*>& runs, const std::opti
   most_frequent_first(details.reasons);
   if (!memory.empty()) details.peak_memory_bytes = stats::median(memory);
   if (!layers.empty()) details.layers_over_step = stats::median(layers);
-  details.phases = phases_of(runs, step_ns);
   return details;
 }
 
@@ -90,7 +85,7 @@ std::vector<std::string> differences(const Settings& asked, const Details& detai
       const std::string how_many =
           count == runs ? fmt::format("all {} runs", runs) : fmt::format("{} of {} runs", count, runs);
       lines.push_back(
-          fmt::format("{}: asked {}, took effect {} ({})", name, text_of(*wanted), text_of(value), how_many));
+          fmt::format("{}: asked {}, took effect {} ({})", name, plain_text(*wanted), plain_text(value), how_many));
     }
   }
   return lines;

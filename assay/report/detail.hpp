@@ -41,8 +41,12 @@ struct Details {
   std::optional<double> autocorrelation;      ///< of neighbouring samples; median over runs
 };
 
-/// Over all that were measured; `step_ns` is the trial's median step.
-Details summarise(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns);
+/// Over all that were measured, but for the phases.
+Details summarise(const std::vector<const store::Digest*>& runs);
+
+/// Medians of the phases of those runs, over all processes; null where none was timed. `step_ns` is the trial's median
+/// step.
+std::optional<Phases> phases_of(const std::vector<const store::Digest*>& runs, const std::optional<double>& step_ns);
 
 /// "intra_op: asked 2, took effect 4 (all 6 runs)": one for each setting that did not take effect as asked.
 std::vector<std::string> differences(const Settings& asked, const Details& details, std::int64_t runs);

@@ -26,7 +26,9 @@ store::Digest run(std::vector<RankResult> ranks, std::vector<Reason> reasons = {
 Details over(const std::vector<store::Digest>& runs, std::optional<double> step_ns = std::nullopt) {
   std::vector<const store::Digest*> pointers;
   for (const auto& one : runs) pointers.push_back(&one);
-  return summarise(pointers, step_ns);
+  auto details = summarise(pointers);
+  details.phases = phases_of(pointers, step_ns);
+  return details;
 }
 
 TEST(Detail, values_that_took_effect_are_counted_by_run_and_not_by_process) {

@@ -5,15 +5,9 @@
 
 #include "assay/compare/history.hpp"
 #include "assay/report/check.hpp"
+#include "assay/report/look.hpp"
 
 namespace assay::report {
-
-/// How a terminal can be written to.
-struct Look {
-  std::size_t width = 0;  ///< columns; 0: nothing is shortened
-  bool blocks = true;     ///< it shows block characters
-  bool colour = false;    ///< it takes escape codes
-};
 
 /// Every series for a person: a line with its points as a small curve, its changes, what was set aside.
 std::string history_report(const compare::History& history, const Look& look);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/report/look.hpp"
 #include "assay/report/result.hpp"
 #include "assay/store/store.hpp"
 
@@ -17,11 +18,21 @@ struct ReportData {
   std::map<std::string, std::map<std::string, std::int64_t>> set_aside;
 };
 
-/// Tables for a person, `width` columns wide.
-std::string terminal_report(const ReportData& data, std::size_t width);
+/// Tables for a person. On a terminal with block characters each trial has a small curve of its runs in the order of
+/// time.
+std::string terminal_report(const ReportData& data, const Look& look);
+
+/// The same for a pull request, as GitHub's Markdown. Text of the store is never taken for markup.
+std::string markdown_results(const ReportData& data);
+
+/// A heat map over inter_op or instances and intra_op for all results that differ in nothing else, where both vary.
+std::string settings_maps(const std::vector<Result>& results, bool colour);
 
 /// The published result document, docs/formats/result.schema.json.
 json json_report(const ReportData& data);
+
+/// What is set, as the store's view `result` writes it: canonical JSON.
+std::string settings_text(const Settings& settings);
 
 /// One line per run with the trial's fields beside its figures, RFC 4180.
 std::string csv_header();

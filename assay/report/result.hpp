@@ -29,19 +29,28 @@ struct Result {
   std::int64_t runs = 0;  ///< counted, in whatever state
   std::int64_t ok = 0;
   std::int64_t untrusted = 0;  ///< of ok: disturbed and not measured again
+  std::int64_t left_out = 0;   ///< of those: not in the numbers below, since enough others are
   std::map<OutcomeKind, Failures> failures;
   std::optional<double> median_ns;                 ///< median of the processes' medians
   std::optional<stats::Interval> median_interval;  ///< 95 %, over processes
   std::optional<std::string> interval_reason;      ///< why there is none
+  std::vector<double> run_medians_ns;              ///< of the good runs, in the order in which they began
   std::optional<double> p90_ns;                    ///< median of the processes' own
   std::optional<double> p99_ns;
   std::optional<double> samples_per_second;
+  std::optional<double> watts;  ///< of all hosts; null where energy was not measured
+  std::optional<double> samples_per_joule;
   std::optional<double> flops_per_second;   ///< achieved; null where the workload does not tell its FLOPs
-  std::optional<double> share_of_peak;      ///< of the best gemm on this platform at this precision; see peak.hpp
+  std::optional<double> bytes_per_second;   ///< the least that must cross the memory bus; null where it is not known
+  std::optional<double> share_of_peak;      ///< of the best gemm on this platform at this precision; see roofline.hpp
   std::optional<std::string> peak_trial;    ///< that gemm
-  std::optional<std::string> share_reason;  ///< why there is no share
+  std::optional<std::string> share_reason;  ///< why there is no share of the peak
+  std::optional<double> share_of_roofline;  ///< the least time of a step over its own; null where no roof was measured
   Details details;
 };
+
+/// " (2 disturbed, left out)", or nothing where no run was.
+std::string disturbed_text(const Result& result);
 
 /// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. Where a
 /// measurement looked several times, `confidence` of the interval at each look is more than 95 %.

@@ -1,17 +1,20 @@
 #include "assay/report/table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "assay/core/error.hpp"
 #include "assay/core/units.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/report/markdown.hpp"
 
 namespace assay::report {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 12;
+constexpr std::size_t kNarrow = 30;    // settings of this width can still be told apart
+constexpr std::size_t kNarrowest = 4;  // and this is better than a line that breaks
 
 bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -41,33 +44,63 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text(std::size_t width) const {
-  std::vector<std::size_t> widths;
+std::size_t Table::Layout::total() const {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+}
+
+void Table::shorten(Layout& layout, std::size_t width, std::size_t narrowest) const {
+  while (layout.total() > width) {
+    std::size_t* victim = nullptr;
+    for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+      const auto& column = columns_[layout.columns[i]];
+      if (column.align != Align::left || column.whole || layout.widths[i] <= narrowest) continue;
+      if (victim == nullptr || layout.widths[i] > *victim) victim = &layout.widths[i];
+    }
+    if (victim == nullptr) return;
+    --*victim;
+  }
+}
+
+bool Table::leave_one_out(std::vector<std::size_t>& columns) const {
+  const auto victim = std::max_element(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
+    return columns_[a].spare < columns_[b].spare;
+  });
+  if (victim == columns.end() || columns_[*victim].spare == 0) return false;
+  columns.erase(victim);
+  return true;
+}
+
+Table::Layout Table::layout_for(std::size_t width) const {
+  std::vector<std::size_t> natural;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = display_width(columns_[c].title);
     for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
-    widths.push_back(widest);
+    natural.push_back(widest);
   }
-  const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1)); };
-  while (width > 0 && total() > width) {
-    std::size_t victim = widths.size();
-    for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (columns_[c].align == Align::left && widths[c] > kNarrowest &&
-          (victim == widths.size() || widths[c] > widths[victim])) {
-        victim = c;
-      }
-    }
-    if (victim == widths.size()) break;
-    --widths[victim];
-  }
+  Layout layout;
+  layout.columns.resize(columns_.size());
+  std::iota(layout.columns.begin(), layout.columns.end(), 0);
+  do {
+    layout.widths.clear();
+    for (const auto c : layout.columns) layout.widths.push_back(natural[c]);
+    if (width == 0) return layout;
+    shorten(layout, width, kNarrow);
+  } while (layout.total() > width && leave_one_out(layout.columns));
+  shorten(layout, width, kNarrowest);
+  return layout;
+}
+
+std::string Table::text(std::size_t width) const {
+  const auto shown = layout_for(width);
   std::string out;
   const auto line = [&](const auto& cell_of) {
     std::string row;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string cell = fit(cell_of(c), widths[c]);
-      const std::string blanks(widths[c] - std::min(widths[c], display_width(cell)), ' ');
+    for (std::size_t i = 0; i < shown.columns.size(); ++i) {
+      const auto c = shown.columns[i];
+      const std::string cell = fit(cell_of(c), shown.widths[i]);
+      const std::string blanks(shown.widths[i] - std::min(shown.widths[i], display_width(cell)), ' ');
       row +=
-          (c > 0 ? std::string(kGap, ' ') : "") + (columns_[c].align == Align::right ? blanks + cell : cell + blanks);
+          (i > 0 ? std::string(kGap, ' ') : "") + (columns_[c].align == Align::right ? blanks + cell : cell + blanks);
     }
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
@@ -77,8 +110,44 @@ std::string Table::text(std::size_t width) const {
   return out;
 }
 
+std::string Table::room_note(std::size_t width) const {
+  const auto shown = layout_for(width).columns;
+  std::string titles;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const bool is_named = !columns_[c].title.empty();  // bars are not
+    if (is_named && std::find(shown.begin(), shown.end(), c) == shown.end())
+      titles += (titles.empty() ? "" : ", ") + columns_[c].title;
+  }
+  return titles.empty() ? "" : fmt::format("No room for: {}. A wider window shows them.\n", titles);
+}
+
+std::string Table::markdown() const {
+  std::string out = "|";
+  for (const auto& column : columns_) out += " " + markdown_text(column.title) + " |";
+  out += "\n|";
+  for (const auto& column : columns_) out += column.align == Align::right ? " ---: |" : " --- |";
+  out += "\n";
+  for (const auto& row : rows_) {
+    out += "|";
+    for (const auto& cell : row) out += " " + markdown_text(cell) + " |";
+    out += "\n";
+  }
+  return out;
+}
+
 std::string duration_or_dash(const std::optional<double>& ns) {
   return ns ? format_duration(*ns) : "-";
+}
+
+std::string share_or_dash(const std::optional<double>& share) {
+  return share ? fmt::format("{:.0f} %", 100 * *share) : "-";
+}
+
+std::string efficiency_bar(double efficiency, bool blocks) {
+  constexpr double kColumns = 20;  // of 100 %
+  std::string bar;
+  for (long i = std::lround(std::clamp(efficiency, 0.0, 1.2) * kColumns); i > 0; --i) bar += blocks ? "█" : "#";
+  return bar;
 }
 
 std::string words_of(std::string name) {

@@ -6,13 +6,16 @@
 
 namespace assay::report {
 
-/// Columns of text that fit a width: the widest left-aligned column is shortened first.
+/// Columns of text that fit a width. In a narrow window the widest text is cut first, then spare columns are left out,
+/// then text is cut further. Numbers, which are right-aligned, are never cut.
 class Table {
  public:
   enum class Align { left, right };
   struct Column {
     std::string title;
     Align align = Align::left;
+    int spare = 0;       ///< where there is no room, columns with the largest are left out first; 0: never
+    bool whole = false;  ///< text that is never cut, such as an id
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -23,7 +26,22 @@ class Table {
   /// Lines, each ended; no trailing blanks. `width` 0: as wide as it needs.
   std::string text(std::size_t width) const;
 
+  /// A line that names the columns that text(width) has no room for; empty where there are none.
+  std::string room_note(std::size_t width) const;
+
+  /// A table of GitHub's Markdown with every column. No cell is taken for markup.
+  std::string markdown() const;
+
  private:
+  struct Layout {
+    std::vector<std::size_t> columns;  ///< that are shown
+    std::vector<std::size_t> widths;   ///< of each of them
+    std::size_t total() const;
+  };
+  Layout layout_for(std::size_t width) const;
+  void shorten(Layout& layout, std::size_t width, std::size_t narrowest) const;
+  bool leave_one_out(std::vector<std::size_t>& columns) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
@@ -37,6 +55,12 @@ std::string fit(const std::string& text, std::size_t width);
 
 /// A duration, or - where there is none.
 std::string duration_or_dash(const std::optional<double>& ns);
+
+/// .43 as "43 %", or - where there is none.
+std::string share_or_dash(const std::optional<double>& share);
+
+/// "████████" of a length that says an efficiency, 20 columns for 100 %; what is above 120 % is cut.
+std::string efficiency_bar(double efficiency, bool blocks);
 
 /// "no_steady_state" -> "no steady state"
 std::string words_of(std::string name);

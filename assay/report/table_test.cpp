@@ -22,6 +22,39 @@ TEST(Table, the_widest_text_column_is_shortened_to_fit) {
   EXPECT_EQ(text.substr(text.find('\n') + 1), "abcdefghijklm…  123456\n");
 }
 
+Table with_spare_column() {
+  Table table({{"id", Table::Align::left, 0, true},
+               {"name", Table::Align::left},
+               {"ms", Table::Align::right},
+               {"p99", Table::Align::right, 1}});
+  table.add({"12345678", "abcdefghijklmnopqrstuvwxyz0123456789", "1.5", "2.25"});
+  return table;
+}
+
+std::string second_line(const std::string& text) {
+  return text.substr(text.find('\n') + 1);
+}
+
+TEST(Table, spare_columns_go_before_text_becomes_unreadable_and_numbers_stay_whole) {
+  const auto table = with_spare_column();
+  // 8 + 36 + 3 + 4 columns and 3 gaps of 2 are 57; text is first cut to 30, which makes 51.
+  EXPECT_EQ(second_line(table.text(51)), "12345678  abcdefghijklmnopqrstuvwxyz012…  1.5  2.25\n");
+  EXPECT_EQ(table.room_note(51), "");
+  // Without the spare column 50 - 8 - 3 and 2 gaps leave 35 for the name.
+  EXPECT_EQ(second_line(table.text(50)), "12345678  abcdefghijklmnopqrstuvwxyz01234567…  1.5\n");
+  EXPECT_EQ(table.room_note(50), "No room for: p99. A wider window shows them.\n");
+  // 20 - 8 - 3 - 4 leaves 5 for the name. Below 4 it is not cut, whatever the width.
+  EXPECT_EQ(second_line(table.text(20)), "12345678  abcd…  1.5\n");
+  EXPECT_EQ(second_line(table.text(1)), "12345678  abc…  1.5\n");
+}
+
+TEST(Table, as_markdown_has_every_column_and_no_markup_of_its_cells) {
+  Table table({{"name", Table::Align::left}, {"ms", Table::Align::right, 1}});
+  table.add({"a|b <i>", "1.5"});
+  // 124 is |, 60 <, 62 > in ASCII.
+  EXPECT_EQ(table.markdown(), "| name | ms |\n| --- | ---: |\n| a&#124;b &#60;i&#62; | 1.5 |\n");
+}
+
 TEST(Fit, one_column_a_code_point) {
   EXPECT_EQ(display_width("äöü"), 3u);
   EXPECT_EQ(fit("äöüß", 4), "äöüß");

@@ -112,9 +112,9 @@ std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
                {"second", Align::right},
                {"ratio", Align::right},
                {"95 % interval", Align::right},
-               {"p", Align::right},
-               {"runs", Align::right},
-               {"verdict", Align::left}});
+               {"p", Align::right, 2},
+               {"runs", Align::right, 1},
+               {"verdict", Align::left, 0, true}});
   for (const auto& c : data.comparisons.all) {
     const auto settings = conditions(c.a.trial);
     const auto other = conditions(c.b.trial);
@@ -123,7 +123,7 @@ std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
                c.ratio_interval ? fmt::format("{:.3f} to {:.3f}", c.ratio_interval->low, c.ratio_interval->high) : "-",
                c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), words_of(name_of(c.verdict))});
   }
-  if (!data.comparisons.all.empty()) out += table.text(width);
+  if (!data.comparisons.all.empty()) out += table.text(width) + table.room_note(width);
   for (std::size_t i = 0; i < data.comparisons.all.size(); ++i) {
     const auto& c = data.comparisons.all[i];
     out += fmt::format("  {}: {} {}{}\n", subject(c), compare::sentence(c), left_out(c.a, "first"),

@@ -15,13 +15,6 @@ std::string cell(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-/// What is set, as the store's view `result` writes it.
-std::string settings_text(const Settings& settings) {
-  json object = to_json(settings);
-  if (settings.env.empty()) object.erase("env");
-  return canonical_json(object);
-}
-
 /// Codes of the reasons, such as "neighbours probe".
 std::string reasons_text(const Validity& validity) {
   std::string out;
@@ -38,24 +31,30 @@ std::string effective_text(const store::Digest& detail) {
 
 /// {"forward":0.0123}: seconds, the median over the run's processes; empty where they were not timed.
 std::string phases_text(const store::Digest& detail) {
-  const auto details = summarise({&detail}, std::nullopt);
-  return details.phases ? json(details.phases->seconds).dump() : "";
+  const auto phases = phases_of({&detail}, std::nullopt);
+  return phases ? json(phases->seconds).dump() : "";
 }
 
 }  // namespace
+
+std::string settings_text(const Settings& settings) {
+  json object = to_json(settings);
+  if (settings.env.empty()) object.erase("env");
+  return canonical_json(object);
+}
 
 std::string csv_header() {
   return "campaign,trial,index,attempt,counted,network,mode,batch,precision,worker,release,settings,options,outcome,"
          "message,"
          "trusted,platform,started_utc,duration_ns,n,steady_from,median_ns,p90_ns,p99_ns,samples_per_second,pair,"
-         "side,peak_memory_bytes,reasons,effective,phases_seconds,ranks,device\r\n";
+         "side,peak_memory_bytes,reasons,effective,phases_seconds,ranks,device,watts,samples_per_joule\r\n";
 }
 
 std::string csv_row(const Record& record, const Trial& trial) {
   const auto& s = record.summary;
   const auto detail = store::digest_of(record);
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
       record.campaign, record.trial, record.index, record.attempt, record.counted, cell(trial.workload.network),
       name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision), cell(trial.worker.name),
       cell(trial.worker.release), cell(settings_text(trial.settings)),
@@ -64,7 +63,7 @@ std::string csv_row(const Record& record, const Trial& trial) {
       cell(s.median_ns), cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second), record.pair ? record.pair->id : "",
       record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
       cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)),
-      trial.placement.ranks, cell(trial.placement.device));
+      trial.placement.ranks, cell(trial.placement.device), cell(s.watts), cell(s.samples_per_joule));
 }
 
 }  // namespace assay::report

@@ -1,15 +1,13 @@
-#include <fmt/format.h>
+#include "assay/report/markdown.hpp"
 
-#include <string_view>
+#include <fmt/format.h>
 
 #include "assay/core/utf8.hpp"
 #include "assay/report/check.hpp"
 
 namespace assay::report {
-namespace {
 
-/// Text for a cell of a table: one line, and nothing in it is markup, a link or HTML.
-std::string cell(std::string_view text) {
+std::string markdown_text(std::string_view text) {
   constexpr std::string_view kMarkup = "\\`*_{}[]()#+!|~<>&@$";
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -28,19 +26,18 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
 std::string markdown_report(const std::string& title, const std::vector<Check>& checks) {
-  std::string out =
-      fmt::format("## {}\n\n{} failed, {} undecided, {} passed\n", cell(title), count(checks, CheckStatus::failed),
-                  count(checks, CheckStatus::undecided), count(checks, CheckStatus::passed));
+  std::string out = fmt::format("## {}\n\n{} failed, {} undecided, {} passed\n", markdown_text(title),
+                                count(checks, CheckStatus::failed), count(checks, CheckStatus::undecided),
+                                count(checks, CheckStatus::passed));
   if (checks.empty()) return out;
   out += "\n| | check | outcome |\n| --- | --- | --- |\n";
   for (const auto status : {CheckStatus::failed, CheckStatus::undecided, CheckStatus::passed}) {
     for (const auto& check : checks) {
       if (check.status != status) continue;
       const char* mark = status == CheckStatus::failed ? "**" : "";
-      out += fmt::format("| {}{}{} | {} | {} |\n", mark, name_of(status), mark, cell(check.name), cell(check.message));
+      out += fmt::format("| {}{}{} | {} | {} |\n", mark, name_of(status), mark, markdown_text(check.name),
+                         markdown_text(check.message));
     }
   }
   return out;

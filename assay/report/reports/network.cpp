@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "assay/core/units.hpp"
+#include "assay/network/step_cost.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -172,6 +173,43 @@ json onnx_json(const network::OnnxSummary& summary, const NetworkSize& size) {
           {"layers", std::move(layers)},
           {"graph", nullptr},
           {"why_no_graph", summary.why_no_graph}};
+}
+
+std::string primitive_report(const Primitive& primitive, const Workload& workload) {
+  const auto options = primitive_options(primitive, workload);
+  std::string out = fmt::format("{}: {}\n", primitive.name, primitive.description);
+  if (primitive.exchanges) return out + "  between ranks; its options are those of the worker\n";
+  for (const auto& option : primitive.options) {
+    if (option.choices.empty()) {
+      out += fmt::format("  {:<14} {}\n", option.name, options.at(option.name));
+    } else {
+      out += fmt::format("  {:<14} {} (of {})\n", option.name, options.choices.at(option.name),
+                         fmt::join(option.choices, ", "));
+    }
+  }
+  const auto cost = network::step_cost(workload);
+  if (!cost) return out;
+  const double bytes = cost->least_bytes.value_or(0);
+  out += fmt::format("a step of {} at {}: {}, {} at least", primitive.has_samples ? workload.batch : 1,
+                     workload.precision, flops_text(cost->flops), format_bytes(static_cast<std::int64_t>(bytes)));
+  return out + (cost->flops > 0 ? fmt::format(", {:.3g} FLOP/byte\n", cost->flops / bytes) : "\n");
+}
+
+json primitive_json(const Primitive& primitive, const Workload& workload) {
+  const auto options = primitive_options(primitive, workload);
+  json values = options.integers;
+  values.update(json(options.choices));
+  if (values.is_null()) values = json::object();
+  const auto cost = network::step_cost(workload);
+  return {{"primitive", primitive.name},
+          {"description", primitive.description},
+          {"batch", workload.batch},
+          {"precision", workload.precision},
+          {"has_samples", primitive.has_samples},
+          {"exchanges", primitive.exchanges},
+          {"options", std::move(values)},
+          {"flops", cost ? json(cost->flops) : json()},
+          {"least_bytes", cost && cost->least_bytes ? json(*cost->least_bytes) : json()}};
 }
 
 std::string networks_report(std::size_t width) {

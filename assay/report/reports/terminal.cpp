@@ -1,8 +1,10 @@
 #include <algorithm>
-
+#include <string_view>
 #include <utility>
 
 #include "assay/core/units.hpp"
+#include "assay/report/history.hpp"
+#include "assay/report/markdown.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/table.hpp"
 
@@ -22,8 +24,7 @@ std::string interval_text(const Result& result) {
 std::string runs_text(const Result& result) {
   std::string out = fmt::format("{}", result.ok);
   if (result.ok != result.runs) out += fmt::format("/{}", result.runs);
-  if (result.untrusted > 0) out += fmt::format(" ({} disturbed)", result.untrusted);
-  return out;
+  return out + disturbed_text(result);
 }
 
 /// " (neighbours 2, steal 1)"
@@ -103,6 +104,22 @@ std::string achieved_text(const Result& result) {
                      result.peak_trial.value_or("").substr(0, 8));
 }
 
+std::string energy_text(const Result& result) {
+  if (!result.watts) return "absent; assay doctor says why, --meter names a program that measures it";
+  auto text = fmt::format("{:.1f} W", *result.watts);
+  if (result.samples_per_joule) text += fmt::format(", {:.4g} samples/J", *result.samples_per_joule);
+  return text;
+}
+
+/// "12.1 GB/s at least, 62 % of what the roofline allows"; empty where the workload does not tell its bytes.
+std::string traffic_text(const Result& result) {
+  if (!result.bytes_per_second) return "";
+  std::string text = fmt::format("{:.2f} GB/s at least", *result.bytes_per_second / 1e9);
+  if (result.share_of_roofline)
+    text += fmt::format(", {:.0f} % of what the roofline allows", 100 * *result.share_of_roofline);
+  return text;
+}
+
 /// What the runs of a trial have in common, a line each.
 std::string detail_lines(const Result& result) {
   const auto& details = result.details;
@@ -121,28 +138,46 @@ std::string detail_lines(const Result& result) {
     out += fmt::format("layers: together {:.0f} % of the plain step\n", 100 * *details.layers_over_step);
   if (details.peak_memory_bytes)
     out += fmt::format("peak memory: {}\n", format_bytes(static_cast<std::int64_t>(*details.peak_memory_bytes)));
+  if (result.ok > 0) out += "energy: " + energy_text(result) + "\n";
   if (const auto achieved = achieved_text(result); !achieved.empty()) out += "achieved: " + achieved + "\n";
+  if (const auto traffic = traffic_text(result); !traffic.empty()) out += "memory: " + traffic + "\n";
   return out;
 }
 
-}  // namespace
+/// Which columns say something of these results.
+struct ResultColumns {
+  bool share = false;
+  bool roof = false;
+  bool energy = false;
+  bool curve = false;
+};
 
-std::string terminal_report(const ReportData& data, std::size_t width) {
-  std::string out;
-  for (const auto& campaign : data.campaigns) out += campaign_lines(campaign, data);
-  if (data.results.empty()) return out + "No run has been measured yet.\n";
-  const bool any_share =
-      std::any_of(data.results.begin(), data.results.end(), [](const auto& r) { return r.share_of_peak; });
+ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
+  const auto any = [&](const std::optional<double> Result::*share) {
+    return std::any_of(results.begin(), results.end(), [&](const auto& r) { return (r.*share).has_value(); });
+  };
+  return {any(&Result::share_of_peak), any(&Result::share_of_roofline), any(&Result::samples_per_joule), curve};
+}
+
+/// In a narrow window curves go first, then what the median and the interval tell most of.
+Table empty_table(const ResultColumns& has) {
   std::vector<Table::Column> columns{
-      {"trial", Align::left},    {"workload", Align::left}, {"worker", Align::left},
-      {"settings", Align::left}, {"median", Align::right},  {"95 % interval", Align::right},
-      {"p90", Align::right},     {"p99", Align::right},     {"samples/s", Align::right}};
-  if (any_share) columns.push_back({"of peak", Align::right});
+      {"trial", Align::left, 0, true}, {"workload", Align::left}, {"worker", Align::left, 1},
+      {"settings", Align::left},       {"median", Align::right},  {"95 % interval", Align::right},
+      {"p90", Align::right, 4},        {"p99", Align::right, 5},  {"samples/s", Align::right}};
+  if (has.share) columns.push_back({"of peak", Align::right, 3});
+  if (has.roof) columns.push_back({"of roofline", Align::right, 6});
+  if (has.energy) columns.push_back({"samples/J", Align::right, 2});
   columns.push_back({"runs", Align::right});
-  Table table(std::move(columns));
-  bool short_of_runs = false;
-  for (const auto& result : data.results) {
-    short_of_runs = short_of_runs || (result.ok > 0 && !result.median_interval);
+  if (has.curve) columns.push_back({"in time", Align::left, 7, true});
+  return Table(std::move(columns));
+}
+
+Table trials_table(const std::vector<Result>& results, bool curve) {
+  constexpr std::size_t kCurve = 12;
+  const auto has = columns_of(results, curve);
+  Table table = empty_table(has);
+  for (const auto& result : results) {
     std::vector<std::string> cells{result.trial_id.substr(0, 8),
                                    title(result.trial.workload),
                                    result.trial.worker.name + " " + result.trial.worker.release,
@@ -152,14 +187,54 @@ std::string terminal_report(const ReportData& data, std::size_t width) {
                                    duration_or_dash(result.p90_ns),
                                    duration_or_dash(result.p99_ns),
                                    result.samples_per_second ? format_rate(*result.samples_per_second) : "-"};
-    if (any_share) cells.push_back(result.share_of_peak ? fmt::format("{:.0f} %", 100 * *result.share_of_peak) : "-");
+    if (has.share) cells.push_back(share_or_dash(result.share_of_peak));
+    if (has.roof) cells.push_back(share_or_dash(result.share_of_roofline));
+    if (has.energy) cells.push_back(result.samples_per_joule ? fmt::format("{:.4g}", *result.samples_per_joule) : "-");
     cells.push_back(runs_text(result));
+    if (has.curve) cells.push_back(spark_line(result.run_medians_ns, kCurve, true));
     table.add(std::move(cells));
   }
-  out += table.text(width);
-  if (short_of_runs) out += "An interval needs 6 good runs of a trial; ask for more with --runs.\n";
-  add_failures(data.results, out);
-  add_remarks(data.results, out);
+  return table;
+}
+
+/// What stands below the table, a line each; those that go on begin with four blanks.
+std::string notes_text(const std::vector<Result>& results) {
+  std::string out;
+  if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.ok > 0 && !r.median_interval; }))
+    out += "An interval needs 6 good runs of a trial; ask for more with --runs.\n";
+  add_failures(results, out);
+  add_remarks(results, out);
+  return out;
+}
+
+}  // namespace
+
+std::string terminal_report(const ReportData& data, const Look& look) {
+  std::string out;
+  for (const auto& campaign : data.campaigns) out += campaign_lines(campaign, data);
+  if (data.results.empty()) return out + "No run has been measured yet.\n";
+  const auto table = trials_table(data.results, look.width > 0 && look.blocks);
+  out += table.text(look.width) + table.room_note(look.width);
+  return out + notes_text(data.results) + settings_maps(data.results, look.colour);
+}
+
+std::string markdown_results(const ReportData& data) {
+  std::string out;
+  for (const auto& campaign : data.campaigns) {
+    auto line = campaign_lines(campaign, data);
+    line.pop_back();
+    out += "**" + markdown_text(line) + "**\n\n";
+  }
+  if (data.results.empty()) return out + "No run has been measured yet.\n";
+  out += trials_table(data.results, false).markdown() + "\n";
+  const auto notes = notes_text(data.results);
+  for (std::size_t begin = 0; begin < notes.size();) {
+    const auto end = notes.find('\n', begin);
+    const auto line = std::string_view(notes).substr(begin, end - begin);
+    const auto text = markdown_text(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    out += line.starts_with("    ") ? "  " + text + "\n" : "- " + text + "\n";
+    begin = end + 1;
+  }
   return out;
 }
 
@@ -171,12 +246,12 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
     out += detail_lines(result);
   }
   Table table({{"run", Align::right},
-               {"attempt", Align::right},
+               {"attempt", Align::right, 4},
                {"outcome", Align::left},
                {"median", Align::right},
-               {"p90", Align::right},
-               {"p99", Align::right},
-               {"samples", Align::right},
+               {"p90", Align::right, 2},
+               {"p99", Align::right, 3},
+               {"samples", Align::right, 1},
                {"steady", Align::left},
                {"started", Align::left},
                {"remark", Align::left}});
@@ -194,7 +269,7 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
                                  : "-",
                row.started_utc, remark});
   }
-  out += table.text(width);
+  out += table.text(width) + table.room_note(width);
   add_remarks(results, out);
   return out;
 }

@@ -1,0 +1,194 @@
+#include <gtest/gtest.h>
+
+#include "assay/report/pictures/naming.hpp"
+
+namespace assay::report {
+namespace {
+
+Result result_of(const std::string& id, std::int64_t batch, double rate, const std::string& worker = "w") {
+  Result result;
+  result.trial_id = id;
+  result.trial.workload.network = "net";
+  result.trial.workload.batch = batch;
+  result.trial.worker = {worker, "1.0"};
+  result.platform = "p";
+  result.runs = result.ok = 6;
+  result.samples_per_second = rate;
+  result.median_ns = 1e9 * static_cast<double>(batch) / rate;
+  result.median_interval = stats::Interval{*result.median_ns * 0.8, *result.median_ns * 1.25};
+  return result;
+}
+
+store::RunRow run_of(const std::string& trial, std::int64_t median_ns, const std::string& at, bool trusted = true) {
+  store::RunRow row;
+  row.trial = trial;
+  row.platform = "p";
+  row.campaign = at.substr(0, 10);
+  row.started_utc = at;
+  row.summary.median_ns = median_ns;
+  row.trusted = trusted;
+  if (!trusted) row.digest.reasons.push_back({"steal", "", true});
+  return row;
+}
+
+TEST(Pictures, AnEmptyStoreHasNone) {
+  EXPECT_TRUE(pictures_of({}).empty());
+  EXPECT_EQ(headline({}), nullptr);
+}
+
+TEST(Pictures, TheWaterfallEndsAtTheMeasuredStep) {
+  Evidence evidence;
+  // 10 samples/s at batch 4: a step takes 400 ms. A quarter of the peak: 100 ms of arithmetic. At the memory's rate a
+  // step's bytes take .3 of it: 120 ms, 20 beyond arithmetic. A tenth is the update: 40 ms. 240 ms are left.
+  auto result = result_of("a", 4, 10);
+  result.share_of_peak = 0.25;
+  result.flops_per_second = 25;
+  result.bytes_per_second = 30;
+  result.details.phases = Phases{{{"forward", 0.27}, {"backward", 0.09}, {"update", 0.04}}, 1.0};
+  evidence.results.push_back(result);
+  evidence.roofline.bandwidths.push_back({"p", 100, "t"});
+  const auto pictures = waterfall_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  const std::vector<std::pair<double, double>> expected{{0, 100}, {100, 120}, {120, 160}, {160, 400}, {0, 400}};
+  ASSERT_EQ(pictures[0].series.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(*pictures[0].series[i].marks[0].low, expected[i].first, 1e-9);
+    EXPECT_NEAR(*pictures[0].series[i].marks[0].high, expected[i].second, 1e-9);
+  }
+}
+
+TEST(Pictures, AThroughputsIntervalIsThatOfTheTimeTurnedRound) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 1, 10), result_of("b", 2, 40)};
+  const auto pictures = batch_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 2u);
+  const auto& mark = pictures[0].series[0].marks[1];
+  EXPECT_DOUBLE_EQ(mark.x, 1);
+  EXPECT_DOUBLE_EQ(mark.y, 40);
+  EXPECT_NEAR(*mark.low, 40 / 1.25, 1e-9);
+  EXPECT_NEAR(*mark.high, 40 / 0.8, 1e-9);
+  EXPECT_EQ(pictures[0].x.categories, (std::vector<std::string>{"1", "2"}));
+  // 2 samples at 40 a second take 50 ms.
+  EXPECT_NEAR(pictures[1].series[0].marks[1].y, 50, 1e-9);
+}
+
+TEST(Pictures, MemoryLimitsLeftOfTheRidge) {
+  Evidence evidence;
+  for (const double bytes : {100.0, 1.0}) {
+    auto result = result_of(bytes > 10 ? "a" : "b", bytes > 10 ? 1 : 2, 10);
+    result.flops_per_second = 50;
+    result.bytes_per_second = bytes;
+    evidence.results.push_back(result);
+  }
+  evidence.roofline = {{{"p", "fp32", 1000, "g"}}, {{"p", 100, "t"}}};
+  const auto pictures = roofline_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  // The ridge lies at 1000 / 100 = 10 FLOP/byte; the results at .5 and 50.
+  EXPECT_DOUBLE_EQ(pictures[0].series[0].marks[1].x, 10);
+  EXPECT_NE(pictures[0].answer.find("1 of 2 results lie left of the ridge at 10"), std::string::npos);
+}
+
+TEST(Pictures, TheMapRingsTheBestAndHatchesWhatIsTooMuch) {
+  Evidence evidence;
+  for (const std::int64_t threads : {1, 2, 4}) {
+    auto result = result_of(std::to_string(threads), 8, threads == 2 ? 100 : 80);
+    result.trial.settings.intra_op = threads;
+    if (threads == 4) result.details.reasons.push_back({"oversubscribed", false, 6, ""});
+    evidence.results.push_back(result);
+  }
+  const auto pictures = settings_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  const auto& cells = pictures[0].series[0].marks;
+  ASSERT_EQ(cells.size(), 3u);
+  EXPECT_EQ(cells[0].text, "1.25");
+  EXPECT_TRUE(cells[1].ringed);
+  EXPECT_FALSE(cells[0].ringed);
+  EXPECT_TRUE(cells[2].hatched);
+  EXPECT_FALSE(cells[1].hatched);
+}
+
+TEST(Pictures, EfficiencyIsWorkOverThatOfAsManyAlone) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 8, 10), result_of("b", 8, 30)};
+  evidence.results[1].trial.placement.ranks = 4;
+  const auto pictures = nodes_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  EXPECT_DOUBLE_EQ(pictures[0].series[0].marks[1].y, 75);  // 30 / (4 x 10)
+}
+
+TEST(Pictures, TheBandOfAnEfficiencyHoldsEachEndToTheSameEndOfOneDevice) {
+  Evidence evidence;
+  auto& said = evidence.predictions.emplace_back();
+  said.points.resize(2);
+  // One device takes 10 s, 5 to 20; two take 12.5, 8 to 24: an efficiency of 80 %, from 5/8 to 20/24.
+  const std::vector<std::vector<double>> seconds{{10, 5, 20}, {12.5, 8, 24}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    said.points[i].devices = static_cast<std::int64_t>(i) + 1;
+    said.points[i].step.seconds = seconds[i][0];
+    said.points[i].low_seconds = seconds[i][1];
+    said.points[i].high_seconds = seconds[i][2];
+    said.points[i].efficiency = 10 / seconds[i][0];
+  }
+  const auto pictures = nodes_pictures(evidence);
+  const auto& mark = pictures.at(0).series[0].marks[1];
+  EXPECT_NEAR(mark.y, 80, 1e-9);
+  EXPECT_NEAR(*mark.low, 62.5, 1e-9);
+  EXPECT_NEAR(*mark.high, 100 * 20.0 / 24, 1e-9);
+}
+
+TEST(Pictures, RunsStandInTheOrderOfTimeAgainstTheirMedian) {
+  Evidence evidence;
+  evidence.runs = {run_of("a", 110, "2026-11-02T10:00:03Z", false), run_of("a", 100, "2026-11-02T10:00:01Z"),
+                   run_of("a", 90, "2026-11-02T10:00:02Z")};
+  evidence.runs[0].counted = false;
+  const auto pictures = run_order_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  ASSERT_EQ(pictures[0].series.size(), 2u);
+  // The median is 100: the first run lies at 0 %, the second 10 % below, the disturbed one 10 % above.
+  EXPECT_DOUBLE_EQ(pictures[0].series[0].marks[0].y, 0);
+  EXPECT_NEAR(pictures[0].series[0].marks[1].y, -10, 1e-9);
+  EXPECT_DOUBLE_EQ(pictures[0].series[1].marks[0].x, 3);
+  EXPECT_NEAR(pictures[0].series[1].marks[0].y, 10, 1e-9);
+  EXPECT_NE(pictures[0].answer.find("Of 3 runs 1 were disturbed: 1 were measured again"), std::string::npos);
+}
+
+TEST(Pictures, MarksAreThinnedAndTheCountIsNot) {
+  Evidence evidence;
+  for (int i = 0; i < 5000; ++i) evidence.runs.push_back(run_of("a", 100, fmt::format("2026-11-02T{:08}", i)));
+  const auto pictures = run_order_pictures(evidence);
+  EXPECT_LE(pictures[0].series[0].marks.size(), 500u);
+  EXPECT_DOUBLE_EQ(pictures[0].series[0].marks.back().x, 5000);
+  EXPECT_EQ(pictures[0].answer, "None of 5000 runs was disturbed.");
+}
+
+TEST(Pictures, NamesSayOnlyWhatTellsThemApart) {
+  const auto a = result_of("a", 1, 10, "torch");
+  const auto b = result_of("b", 1, 10, "onnx");
+  EXPECT_EQ(distinct_names({{&a.trial, "p"}, {&b.trial, "p"}}), (std::vector<std::string>{"torch", "onnx"}));
+  EXPECT_EQ(distinct_names({{&a.trial, "p"}}), (std::vector<std::string>{"net torch"}));
+  EXPECT_EQ(common_name({{&a.trial, "p"}, {&b.trial, "p"}}), "net infer b1 1.0");
+}
+
+TEST(Pictures, DisturbanceIsToldFirstWhereThereWasMuch) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 1, 10), result_of("b", 2, 40)};
+  evidence.runs = {run_of("a", 100, "2026-11-02T10:00:01Z", false)};
+  EXPECT_EQ(page_of(evidence).verdict->findings[0].find("Batch 2 reaches 40 samples/s"), 0u);
+  evidence.results[0].untrusted = 2;  // of 12
+  EXPECT_EQ(page_of(evidence).verdict->findings[0].find("Of 1 runs 1 were disturbed"), 0u);
+}
+
+TEST(Pictures, TheHeadlineIsTheFastestOfTheNewestWorkload) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 1, 1000), result_of("b", 1, 10), result_of("c", 8, 30), result_of("d", 1, 5000)};
+  evidence.results[0].trial.workload.network = "older";
+  evidence.results[3].trial.workload.network = "gemm";
+  ASSERT_NE(headline(evidence), nullptr);
+  EXPECT_EQ(headline(evidence)->trial_id, "c");
+  const auto page = page_of(evidence);
+  EXPECT_EQ(page.verdict->number, "30 samples/s");
+  EXPECT_EQ(page.verdict->interval, "24 to 37.5 (95 %)");
+}
+
+}  // namespace
+}  // namespace assay::report
