@@ -48,8 +48,26 @@ struct Descriptor {
   }
 };
 
-/// Starts the program in a process group of its own.
-pid_t start(const std::vector<std::string>& argv, int stdout_descriptor) {
+/// Holds SIGTERM back while it lives, so that the handler never sees a program started and not yet known to it.
+class HeldTermination {
+ public:
+  HeldTermination() {
+    sigset_t termination;
+    sigemptyset(&termination);
+    sigaddset(&termination, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &termination, &before_);
+  }
+  ~HeldTermination() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldTermination(const HeldTermination&) = delete;
+  HeldTermination& operator=(const HeldTermination&) = delete;
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Starts the program in a process group of its own, with the signals blocked that `mask` blocks.
+pid_t start(const std::vector<std::string>& argv, int stdout_descriptor, const sigset_t& mask) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -60,7 +78,8 @@ pid_t start(const std::vector<std::string>& argv, int stdout_descriptor) {
   }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &mask);
   sigset_t defaults;
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
@@ -183,8 +202,12 @@ Ended run_program(const std::vector<std::string>& argv, bool capture) {
   if (capture) fcntl(reader.value, F_SETFL, O_NONBLOCK);
 
   const std::int64_t begin_ns = monotonic_ns();
-  const pid_t child = start(argv, writer.value);
-  running = child;
+  pid_t child = 0;
+  {
+    const HeldTermination held;
+    child = start(argv, writer.value, held.before());
+    running = child;
+  }
   writer.reset();
   if (capture) capture_until_end(reader.value, child, ended.output);
   const int status = wait_for(child);

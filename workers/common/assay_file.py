@@ -2,6 +2,7 @@
 
 make, where = assay_file.function_of(prepare)   # refuses a file that has changed, a function or option there is not
 made = make()                                    # the function, called with the workload's options
+data = assay_file.read(prepare)                  # the bytes of a file that is itself the network
 """
 
 import functools
@@ -19,7 +20,7 @@ HASH_DIGITS = 32  # of the SHA-256, as the core writes it
 def function_of(prepare):
     """The function with the workload's options bound to it, and `path:function` for messages."""
     path, name = prepare.file["path"], prepare.file["function"]
-    _check_hash(path, prepare.file["hash"])
+    read(prepare)
     function = getattr(_import(path), name, None)
     if not callable(function):
         raise assay_worker.Refused("%s has no function '%s'." % (path, name))
@@ -31,15 +32,19 @@ def function_of(prepare):
     return functools.partial(function, **options), "%s:%s" % (path, name)
 
 
-def _check_hash(path, wanted):
+def read(prepare):
+    """The file's bytes. One that has changed is refused."""
+    path, wanted = prepare.file["path"], prepare.file["hash"]
     try:
         with open(path, "rb") as file:
-            found = hashlib.sha256(file.read()).hexdigest()[:HASH_DIGITS]
+            data = file.read()
     except OSError as error:
         raise assay_worker.Refused("%s cannot be read: %s." % (path, error.strerror)) from None
+    found = hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
     if found != wanted:
         message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
         raise assay_worker.Refused(message % (path, found, wanted))
+    return data
 
 
 def _import(path):

@@ -71,6 +71,7 @@ class Prepare:
         self.peers = message.get("peers") or []  # address:port of each rank, where there are several
         self.instance = message.get("instance", 0)
         self.instances = message.get("instances", 1)
+        self.data_folder = message.get("data_folder")  # below which data sets lie, or None
         self.cache = message.get("cache")  # folder for what is costly to make from a graph, or None
         self.trains = self.workload.get("mode") == "train"
 
@@ -165,6 +166,12 @@ class _Channel:
         except OSError:  # stderr is closed: what is printed goes nowhere
             os.dup2(nothing, 1)
         os.close(nothing)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self):
+        """A loader that a framework forks must not hold the pipes open."""
+        self._input.close()
+        os.close(self._output)
 
     def read(self):
         """The next command, or None at end of file."""

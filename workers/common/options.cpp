@@ -1,14 +1,14 @@
 #include "workers/common/options.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "workers/common/worker.hpp"
 
 namespace assay::worker {
 
 std::string scalar_text(const Scalar& value) {
-  const json text = mapping::scalar_to_json(value);
-  return text.is_string() ? text.get<std::string>() : text.dump();
+  return plain_text(mapping::scalar_to_json(value));
 }
 
 const Scalar* Options::take(const std::string& name) {
@@ -72,6 +72,14 @@ void refuse_settings_beyond(const Settings& settings, const std::set<std::string
   for (const auto& [name, value] : given.items()) {
     if (value.is_null() || known.count(name) > 0 || launched.count(name) > 0) continue;
     refuse("setting {} has no effect here; leave it unset.", name);
+  }
+}
+
+void refuse_lowered_fp32() {
+  for (const char* name : {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || std::string(value) == "STRICT") continue;
+    refuse("variable {}={} computes fp32 in less. Leave it out, or ask for precision bf16.", name, value);
   }
 }
 

@@ -40,4 +40,7 @@ class Options {
 /// worker (instances, affinity, memory_bind, allocator, env). A setting that does nothing must not look applied.
 void refuse_settings_beyond(const Settings& settings, const std::set<std::string>& known);
 
+/// Throws Refused where a variable makes oneDNN compute fp32 in less, whatever the framework around it is told.
+void refuse_lowered_fp32();
+
 }  // namespace assay::worker

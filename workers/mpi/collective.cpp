@@ -61,8 +61,12 @@ float expected(Collective collective, Member member, std::int64_t count, std::in
 
 }  // namespace
 
-void check(Collective collective, std::int64_t bytes, std::int64_t ranks) {
+void check_ranks(std::int64_t ranks) {
   if (ranks < 1 || ranks > kMostRanks) worker::refuse("{} ranks: there may be 1 to {}.", ranks, kMostRanks);
+}
+
+void check(Collective collective, std::int64_t bytes, std::int64_t ranks) {
+  check_ranks(ranks);
   if (collective == Collective::ping_pong && ranks != 2) {
     worker::refuse("network ping_pong: it needs exactly 2 ranks, not {}.", ranks);
   }

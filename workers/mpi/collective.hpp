@@ -39,6 +39,9 @@ struct Buffers {
   std::vector<float> receive;
 };
 
+/// Throws Refused where there are more than kMostRanks, or none.
+void check_ranks(std::int64_t ranks);
+
 /// Throws Refused by name where `bytes` cannot be dealt out to this many ranks, or the collective needs another number.
 void check(Collective collective, std::int64_t bytes, std::int64_t ranks);
 

@@ -1,4 +1,4 @@
-// The MPI worker: a collective over all ranks, or a ping-pong between two, on Open MPI.
+// The MPI worker: a collective over all ranks, a ping-pong between two, or a replayed step of training, on Open MPI.
 
 #include <fmt/ranges.h>
 #include <mpi.h>
@@ -11,6 +11,7 @@
 #include "workers/mpi/algorithm.hpp"
 #include "workers/mpi/collective.hpp"
 #include "workers/mpi/open_mpi.hpp"
+#include "workers/mpi/replayed.hpp"
 
 namespace assay::mpi {
 namespace {
@@ -23,7 +24,8 @@ Collective collective_of(const Workload& workload) {
   const auto& names = EnumNames<Collective>::names;
   const auto found = std::find(names.begin(), names.end(), workload.network);
   if (found == names.end()) {
-    worker::refuse("network {}: there is only {} here.", shown(workload.network), fmt::join(names, ", "));
+    worker::refuse("network {}: there is only {} and FILE.replay here.", shown(workload.network),
+                   fmt::join(names, ", "));
   }
   if (workload.mode != Mode::infer) worker::refuse("mode train: {} has nothing to train. Use mode infer.", *found);
   if (workload.batch != 1) worker::refuse("batch {}: {} has no samples. Use batch 1.", workload.batch, *found);
@@ -34,14 +36,22 @@ Collective collective_of(const Workload& workload) {
 class Mpi : public worker::Framework {
  public:
   worker::Prepared prepare(const worker::Prepare& prepare) override {
-    collective_ = collective_of(prepare.workload);
     worker::refuse_settings_beyond(prepare.settings, {"spin", "inter_op", "intra_op", "library_threads"});
     worker::Options options(prepare.workload.options);
-    const auto bytes = options.integer("bytes", kDefaultBytes, 1, kMostBytes);
+    if (prepare.file) {
+      replay_ = read_replay(prepare);
+    } else {
+      collective_ = collective_of(prepare.workload);
+    }
+    const auto bytes = replay_ ? replay_->bytes() : options.integer("bytes", kDefaultBytes, 1, kMostBytes);
     const auto algorithms = algorithms_of(collective_);
     const auto algorithm = algorithms.empty() ? kDefaultAlgorithm : options.choice("algorithm", algorithms);
     options.refuse_rest();
-    check(collective_, bytes, prepare.ranks);
+    if (replay_) {
+      check_ranks(prepare.ranks);
+    } else {
+      check(collective_, bytes, prepare.ranks);
+    }
     check_algorithm(collective_, algorithm, prepare.ranks);
 
     set_parameters(algorithm, prepare.settings);
@@ -55,13 +65,25 @@ class Mpi : public worker::Framework {
     worker::Prepared prepared;
     prepared.versions = {{"openmpi", library_release()}};
     if (const auto yields = read_parameter(kYield)) prepared.effective["spin"] = *yields == "false";
-    prepared.phases = {"communicate"};
+    prepared.phases = replay_ ? std::vector<std::string>{"forward", "backward", "communicate", "update"}
+                              : std::vector<std::string>{"communicate"};
     return prepared;
   }
 
-  void step(worker::Step&) override { communicate(); }
+  void step(worker::Step&) override {
+    if (replay_) {
+      static_cast<void>(train());
+    } else {
+      communicate();
+    }
+  }
 
   void step_with_phases(worker::Step& step) override {
+    if (replay_) {
+      const auto took = train();
+      step.phases_ns = {took.forward_ns, took.backward_ns, took.communicate_ns, took.update_ns};
+      return;
+    }
     const std::int64_t begin_ns = monotonic_ns();
     communicate();
     step.phases_ns[0] = monotonic_ns() - begin_ns;
@@ -119,7 +141,11 @@ class Mpi : public worker::Framework {
 
   /// One step, whose result must be right on this rank.
   void check_result() {
-    communicate();
+    if (replay_) {
+      for (std::size_t i = 0; i < replay_->buckets.size(); ++i) exchange(i);
+    } else {
+      communicate();
+    }
     if (const auto wrong = find_wrong(collective_, buffers_, member_)) {
       throw std::runtime_error(fmt::format("{} gave rank {} of {} a wrong result: element {} is {}, not {}",
                                            name_of(collective_), member_.rank, member_.ranks, wrong->index,
@@ -127,13 +153,19 @@ class Mpi : public worker::Framework {
     }
   }
 
+  Replayed train() {
+    return play(*replay_, MonotonicClock{}, [this](std::size_t i) { exchange(i); });
+  }
+
   void communicate();
   void play_ping_pong();
+  void exchange(std::size_t bucket);
 
   Collective collective_ = Collective::all_reduce;
   Member member_;
-  Buffers buffers_;
-  std::vector<int> blocks_;  ///< floats for each rank, of reduce_scatter
+  std::optional<Replay> replay_;  ///< null: the step is the collective
+  Buffers buffers_;               ///< of a replay, the buckets one behind the other
+  std::vector<int> blocks_;       ///< floats for each rank, of reduce_scatter
   bool has_joined_ = false;
 };
 
@@ -173,10 +205,20 @@ void Mpi::play_ping_pong() {
   }
 }
 
+/// Adds up one bucket over all ranks.
+void Mpi::exchange(std::size_t bucket) {
+  const auto bytes = [this](std::size_t i) { return replay_->buckets[i].bytes; };
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < bucket; ++i) begin += bytes(i);
+  float* const data = buffers_.receive.data() + begin / kReplayUnitBytes;
+  const auto count = static_cast<int>(bytes(bucket) / kReplayUnitBytes);
+  check_call(MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+}
+
 }  // namespace
 }  // namespace assay::mpi
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ASSAY_SANITIZED
 /// Open MPI leaves memory behind, some of it from components that it has unloaded and that nothing can name any more.
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";

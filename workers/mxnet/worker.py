@@ -4,6 +4,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_data
 import assay_graph
 import assay_worker
 from assay_mxnet import ranks, settings
@@ -17,11 +18,12 @@ class MXNet(assay_worker.Framework):
         import mxnet
 
         mxnet.random.seed(assay_graph.data_seed(prepare) % 2**31)  # of dropout
+        self._effective = settings.read_back()
         self._steps, parameters = _guarded(self._build, prepare)
         return assay_worker.Prepared(
-            versions=settings.versions(mxnet),
+            versions={**settings.versions(mxnet), **assay_data.versions()},
             parameters=parameters,
-            effective=settings.read_back(),
+            effective=self._effective,
             phases=self._steps.phases,
             refusals={"layers": "a hybridized block runs nodes together."},
         )
@@ -42,18 +44,23 @@ class MXNet(assay_worker.Framework):
         _guarded(self._steps.write_output, path)
 
     def _build(self, prepare):
-        from assay_mxnet import network, primitives, steps
+        from assay_mxnet import files, network, primitives, steps
 
         if prepare.graph is None:
-            made = primitives.Gemm(prepare)
+            made = primitives.Primitive(prepare)
             self._group.join()
             return made, 0
+        data = assay_data.of(prepare)
+        loader = None if data is None else files.Loader(data, prepare.settings)
         built = network.build(prepare)
         self._group.join()  # once nothing can be refused any more: the others wait for this rank
         if prepare.trains:
             made = steps.Training(built, prepare.workload["batch"], prepare.ranks, self._group.store)
         else:
             made = steps.Inference(built)
+        if loader is not None:
+            made = files.loaded(made, loader, built.names)
+            self._effective.update(loader.effective)
         return made, prepare.graph["parameters"]
 
 
@@ -63,16 +70,11 @@ def _refuse_early(prepare):
     workload, device = prepare.workload, prepare.placement.get("device") or "cpu"
     if prepare.file is not None:
         raise assay_worker.Refused("file '%s': this worker takes no files." % prepare.file["path"])
-    if prepare.graph is None and workload["network"] != "gemm":
-        message = "network '%s' came without a graph. Without one there is gemm."
-        raise assay_worker.Refused(message % workload["network"])
     if workload["precision"] != "fp32":
         raise assay_worker.Refused("precision '%s' is unknown here. There is fp32." % workload["precision"])
     if device != "cpu":
         raise assay_worker.Refused("device '%s' is unknown here. There is cpu." % device)
-    data = workload.get("data") or "memory"
-    if data != "memory":
-        raise assay_worker.Refused("data '%s': this worker has only memory." % data)
+    assay_data.refuse_early(prepare)
 
 
 def _guarded(function, *arguments):

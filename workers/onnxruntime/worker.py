@@ -24,6 +24,8 @@ class OnnxRuntime(assay_worker.Framework):
         self._graph = prepare.graph
         if prepare.file is not None:
             parameters = _guarded(self._prepare_file, prepare)
+        elif prepare.graph is None:
+            parameters = _guarded(self._prepare_primitive, prepare)
         else:
             parameters = _guarded(self._prepare_graph, prepare)
         releases = {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__, "numpy": numpy.__version__}
@@ -56,6 +58,12 @@ class OnnxRuntime(assay_worker.Framework):
         self._session.bind({i["name"]: values["input/" + i["name"]] for i in prepare.graph["inputs"]})
         return prepare.graph["parameters"]
 
+    def _prepare_primitive(self, prepare):
+        from assay_onnxruntime import primitives
+
+        self._session = primitives.Primitive(prepare)
+        return 0
+
     def _prepare_file(self, prepare):
         from assay_onnxruntime import session, user_file
 
@@ -69,10 +77,6 @@ def _refuse_early(prepare):
     """What needs no framework to be refused."""
     prepare.refuse_settings_beyond(SETTINGS)
     workload = prepare.workload
-    if prepare.graph is None and prepare.file is None:
-        prepare.options({})
-        message = "network '%s' came without a graph. This worker has networks of Assay's and .onnx files."
-        raise assay_worker.Refused(message % workload["network"])
     if prepare.trains:
         raise assay_worker.Refused("mode train: ONNX Runtime only infers here. Use mode infer.")
     if workload["precision"] != "fp32":

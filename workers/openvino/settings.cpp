@@ -1,8 +1,5 @@
 #include "workers/openvino/settings.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "workers/common/options.hpp"
 
 namespace assay::openvino {
@@ -12,15 +9,6 @@ ov::element::Type precision_of(const worker::Prepare& prepare) {
   if (prepare.workload.precision == "fp32") return ov::element::f32;
   if (prepare.workload.precision == "bf16") return ov::element::bf16;
   worker::refuse("precision {} is unknown here. There is fp32 and bf16.", shown(prepare.workload.precision));
-}
-
-/// oneDNN would compute in less than fp32 when these ask for it, whatever OpenVINO is told.
-void refuse_lowered_fp32() {
-  for (const char* name : {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || std::string(value) == "STRICT") continue;
-    worker::refuse("variable {}={} computes fp32 in less. Leave it out, or ask for precision bf16.", name, value);
-  }
 }
 
 }  // namespace
@@ -34,7 +22,7 @@ void refuse_what_there_is_not(const worker::Prepare& prepare) {
   if (prepare.placement.device != "cpu") {
     worker::refuse("device {} is unknown here. There is cpu.", shown(prepare.placement.device));
   }
-  if (precision_of(prepare) == ov::element::f32) refuse_lowered_fp32();
+  if (precision_of(prepare) == ov::element::f32) worker::refuse_lowered_fp32();
   if (!prepare.graph.is_null()) return;
   worker::Options(workload.options).refuse_rest();
   if (!prepare.file) worker::refuse("network {} came without a graph or a file.", shown(workload.network));

@@ -4,6 +4,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_data
 import assay_worker
 from assay_pytorch import settings
 
@@ -20,7 +21,7 @@ class PyTorch(assay_worker.Framework):
         built = _guarded(work.build, prepare)
         self._steps, self._evaluate, self._write_output = built.steps, built.evaluate, built.write_output
         return assay_worker.Prepared(
-            versions=settings.versions(torch),
+            versions={**settings.versions(torch), **assay_data.versions()},
             parameters=built.parameters,
             effective={**settings.read_back(torch), **built.effective},
             phases=built.steps.phases,
@@ -67,9 +68,7 @@ def _refuse_early(prepare):
     if prepare.values is not None and prepare.graph is None:
         name = prepare.workload["network"]
         raise assay_worker.Refused("values for '%s': only a network of Assay's takes weights from a file." % name)
-    data = prepare.workload.get("data") or "memory"
-    if data != "memory":
-        raise assay_worker.Refused("data '%s': this worker has only memory." % data)
+    assay_data.refuse_early(prepare)
 
 
 def _guarded(function, *arguments):

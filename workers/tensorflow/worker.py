@@ -4,6 +4,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_data
 import assay_worker
 from assay_tensorflow import settings
 
@@ -21,7 +22,7 @@ class TensorFlow(assay_worker.Framework):
         self._ranks = ranks.Ranks(prepare) if prepare.ranks > 1 else None
         self._work = _guarded(work.build, prepare, self._ranks)
         return assay_worker.Prepared(
-            versions=settings.versions(tf),
+            versions={**settings.versions(tf), **assay_data.versions()},
             parameters=self._work.parameters,
             effective={
                 **settings.read_back(tf),
@@ -61,9 +62,7 @@ def _refuse_early(prepare):
     device = prepare.placement.get("device") or "cpu"
     if device != "cpu":
         raise assay_worker.Refused("device '%s': this build of TensorFlow has only cpu." % device)
-    data = prepare.workload.get("data") or "memory"
-    if data != "memory":
-        raise assay_worker.Refused("data '%s': this worker has only memory." % data)
+    assay_data.refuse_early(prepare)
 
 
 def _guarded(function, *arguments):

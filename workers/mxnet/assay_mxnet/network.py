@@ -9,10 +9,11 @@ from . import operators
 
 
 class Network:
-    """`block(*inputs)` gives the output, or the loss of each sample. `parameters`: those that are trained, by name."""
+    """`block(*inputs)` gives the output, or the loss of each sample. `names` of the inputs, the target's among them.
+    `parameters`: those that are trained, by name."""
 
-    def __init__(self, block, inputs, parameters):
-        self.block, self.inputs, self.parameters = block, inputs, parameters
+    def __init__(self, block, names, inputs, parameters):
+        self.block, self.names, self.inputs, self.parameters = block, names, inputs, parameters
 
 
 def build(prepare):
@@ -44,7 +45,7 @@ def build(prepare):
     parameters = _fill(block, trained, fixed)
     _check_parameters(parameters, graph)
     block.hybridize(static_alloc=True, static_shape=True)
-    return Network(block, [given[name] for name in names], parameters)
+    return Network(block, names, [given[name] for name in names], parameters)
 
 
 def _loss(graph, output, symbols):

@@ -2,9 +2,10 @@
 
 import os
 
+import assay_data
 import assay_worker
 
-KNOWN = {"inter_op", "intra_op", "library_threads", "spin"}
+KNOWN = {"inter_op", "intra_op", "library_threads", "spin"} | assay_data.SETTINGS
 _FP32_LOWERED_BY = "DNNL_DEFAULT_FPMATH_MODE"
 
 

@@ -24,6 +24,10 @@ class Inference:
         self._block, self._inputs = network.block, network.inputs
         self._output = None
 
+    def take(self, inputs):
+        """Computes on these from now on."""
+        self._inputs = inputs
+
     def step(self):
         self._output = None  # what the last step left is given back in this one: no memory for two is needed
         self._output = self._block(*self._inputs)
@@ -63,6 +67,10 @@ class Training:
         self._trainer._init_params()
         _wait()
         store._barrier()
+
+    def take(self, inputs):
+        """Computes on these from now on."""
+        self._inputs = inputs
 
     def step(self):
         with autograd.record():

@@ -6,11 +6,12 @@ that must be.
 
 import time
 
+import assay_primitive
 import assay_worker
 import torch
 from torch import distributed
 
-from . import primitives, settings, steps
+from . import settings, steps
 
 _FLOAT_BYTES = 4
 _UNSET = -1.0
@@ -36,7 +37,7 @@ class Collective(steps.Steps):
 def refuse_early(prepare):
     """What needs no other rank to be refused."""
     name, ranks = prepare.workload["network"], prepare.ranks
-    primitives.refuse_samples(prepare)
+    assay_primitive.refuse_samples(prepare)
     prepare.refuse_settings_beyond(settings.COLLECTIVE)
     if name == "ping_pong" and ranks != 2:
         raise assay_worker.Refused("%d ranks: ping_pong is between exactly 2." % ranks)
@@ -52,14 +53,19 @@ def build(prepare):
     name = prepare.workload["network"]
     run, found, wanted = NETWORKS[name](_elements(prepare), prepare.rank, prepare.ranks)
     run()
+    check(prepare, found, wanted)
+    if name == "all_reduce":
+        found.zero_()  # a sum in place grows with every step unless it is 0
+    return Collective(run)
+
+
+def check(prepare, found, wanted):
+    """Fails where an exchange gave this rank anything else."""
     wrong = torch.nonzero(found != wanted).flatten().tolist()
     if wrong:
         message = "%s gave rank %d of %d a wrong result: element %d is %r, not %r"
         values = (float(found[wrong[0]]), float(wanted[wrong[0]]))
-        raise RuntimeError(message % (name, prepare.rank, prepare.ranks, wrong[0], *values))
-    if name == "all_reduce":
-        found.zero_()  # a sum in place grows with every step unless it is 0
-    return Collective(run)
+        raise RuntimeError(message % (prepare.workload["network"], prepare.rank, prepare.ranks, wrong[0], *values))
 
 
 def _elements(prepare):
@@ -70,13 +76,14 @@ def _elements(prepare):
     return size // _FLOAT_BYTES
 
 
-def _given(rank, count):
+def given(rank, count):
     """What a rank gives: integers so small that sums are exact. Neighbouring ranks and blocks differ."""
     return ((rank % 127 + 1) * (torch.arange(count) % 61 + 1)).float()
 
 
-def _sum(count, ranks):
-    return sum(_given(rank, count) for rank in range(ranks))
+def sum_of(count, ranks):
+    """Of what all ranks give."""
+    return sum(given(rank, count) for rank in range(ranks))
 
 
 def _unset(count):
@@ -84,35 +91,35 @@ def _unset(count):
 
 
 def _all_reduce(count, rank, ranks):
-    data = _given(rank, count)
-    return lambda: distributed.all_reduce(data), data, _sum(count, ranks)
+    data = given(rank, count)
+    return lambda: distributed.all_reduce(data), data, sum_of(count, ranks)
 
 
 def _all_gather(count, rank, ranks):
     block = count // ranks
-    give, get = _given(rank, block), _unset(count)
-    wanted = torch.cat([_given(other, block) for other in range(ranks)])
+    give, get = given(rank, block), _unset(count)
+    wanted = torch.cat([given(other, block) for other in range(ranks)])
     return lambda: distributed.all_gather_single(get, give), get, wanted
 
 
 def _reduce_scatter(count, rank, ranks):
-    give, get = _given(rank, count), _unset(count // ranks)
-    return lambda: distributed.reduce_scatter_single(get, give), get, _sum(count, ranks).chunk(ranks)[rank]
+    give, get = given(rank, count), _unset(count // ranks)
+    return lambda: distributed.reduce_scatter_single(get, give), get, sum_of(count, ranks).chunk(ranks)[rank]
 
 
 def _all_to_all(count, rank, ranks):
-    give, get = _given(rank, count), _unset(count)
-    wanted = torch.cat([_given(other, count).chunk(ranks)[rank] for other in range(ranks)])
+    give, get = given(rank, count), _unset(count)
+    wanted = torch.cat([given(other, count).chunk(ranks)[rank] for other in range(ranks)])
     return lambda: distributed.all_to_all_single(get, give), get, wanted
 
 
 def _broadcast(count, rank, _):
-    data = _given(0, count) if rank == 0 else _unset(count)
-    return lambda: distributed.broadcast(data, 0), data, _given(0, count)
+    data = given(0, count) if rank == 0 else _unset(count)
+    return lambda: distributed.broadcast(data, 0), data, given(0, count)
 
 
 def _ping_pong(count, rank, _):
-    give, get = _given(0, count), _unset(count)
+    give, get = given(0, count), _unset(count)
 
     def begin():
         distributed.send(give, 1)
@@ -122,7 +129,7 @@ def _ping_pong(count, rank, _):
         distributed.recv(get, 0)
         distributed.send(get, 0)
 
-    return begin if rank == 0 else answer, get, _given(0, count)
+    return begin if rank == 0 else answer, get, given(0, count)
 
 
 NETWORKS = {

@@ -16,9 +16,13 @@ class Device:
         if kind == "cuda" and not torch.cuda.is_available():
             raise assay_worker.Refused("device cuda: torch %s finds no GPU here." % torch.__version__)
         precision = prepare.workload["precision"]
-        if precision not in PRECISIONS:
-            raise assay_worker.Refused("precision '%s' is unknown here. There is fp32 and bf16." % precision)
-        self.kind, self.dtype = kind, PRECISIONS[precision]
+        is_network = prepare.graph is not None or prepare.file is not None
+        known = PRECISIONS if is_network else {**PRECISIONS, "int8": torch.int8}
+        if precision not in known:
+            raise assay_worker.Refused(
+                "precision '%s' is unknown here. There is %s." % (precision, " and ".join(known))
+            )
+        self.kind, self.dtype = kind, known[precision]
         self.wait = torch.cuda.synchronize if kind == "cuda" else _nothing
         self._channels_last = prepare.settings.get("layout") == "nhwc"
 

@@ -88,11 +88,21 @@ def make_loss(graph, target, device):
     """The loss as a function of the output."""
     if graph["loss"] == "mean_square":
         return lambda output: output.square().mean()
-    target = target.to(device).flatten()
-    cross_entropy = nn.functional.cross_entropy
-    if len(assay_graph.output_shape(graph)) == 1:
-        return lambda output: cross_entropy(output, target)
-    return lambda output: cross_entropy(output.flatten(0, -2), target)
+    return CrossEntropy(target, device)
+
+
+class CrossEntropy:
+    """Of an output, or of each of its parts; take() replaces the right classes."""
+
+    def __init__(self, target, device):
+        self._device = device
+        self.take(target)
+
+    def take(self, target):
+        self._target = target.to(self._device).flatten()
+
+    def __call__(self, output):
+        return nn.functional.cross_entropy(output.flatten(0, -2), self._target)
 
 
 def _described(graph):

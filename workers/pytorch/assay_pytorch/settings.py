@@ -3,10 +3,11 @@
 import os
 import re
 
+import assay_data
 import assay_worker
 
 THREADS = {"inter_op", "intra_op", "library_threads", "spin"}
-NETWORK = THREADS | {"compile", "layout"}
+NETWORK = THREADS | {"compile", "layout"} | assay_data.SETTINGS
 TRAINING_TOGETHER = NETWORK | {"bucket_bytes"}
 COLLECTIVE = {"inter_op"}  # inert there as everywhere
 LAYOUTS = ("nchw", "nhwc")

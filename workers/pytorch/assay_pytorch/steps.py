@@ -18,6 +18,10 @@ class Steps:
     phases = ()
     nodes = ()
 
+    def take(self, inputs):
+        """Computes on these from now on."""
+        self._inputs = tuple(inputs)
+
     def take_buckets(self):
         """See assay_worker.Framework."""
         return []
@@ -29,7 +33,8 @@ class Inference(Steps):
     phases = ("forward",)
 
     def __init__(self, module, inputs, wait, network=None):
-        self.module, self._inputs, self._wait, self._network = module.eval(), tuple(inputs), wait, network
+        self.module, self._wait, self._network = module.eval(), wait, network
+        self.take(inputs)
         self.nodes = tuple(node.name for node in network.nodes) if network else ()
         self.output = None
 
@@ -57,8 +62,8 @@ class Training(Steps):
     phases = ("forward", "backward", "update")
 
     def __init__(self, module, inputs, loss, wait, network=None):
-        self.module, self._inputs, self._loss, self._wait = module.train(), tuple(inputs), loss, wait
-        self._network = network
+        self.module, self._loss, self._wait, self._network = module.train(), loss, wait, network
+        self.take(inputs)
         self.nodes = (*(node.name for node in network.nodes), "loss", "update") if network else ()
         self._optimizer = torch.optim.SGD(module.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
 

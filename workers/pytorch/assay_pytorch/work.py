@@ -1,12 +1,13 @@
-"""What is measured, put together: a primitive, a network of Assay's, or a user's own."""
+"""What is measured, put together: a primitive, a network of Assay's, a user's own, or a replayed step."""
 
 import functools
 
+import assay_data
 import assay_graph
 import assay_worker
 import torch
 
-from . import collectives, evaluate, exchange, network, primitives, ranks, steps, user_file
+from . import collectives, evaluate, exchange, files, network, primitives, ranks, replay, steps, user_file
 from .device import Device, layout_of
 from .values import Values
 
@@ -23,10 +24,15 @@ class Work:
 
 def build(prepare):
     device = Device(prepare)
-    if prepare.file is None and prepare.graph is None:
+    is_replay = prepare.file is not None and prepare.file["path"].endswith(".replay")
+    if is_replay:
+        replay.read(prepare)
+    elif prepare.file is None and prepare.graph is None:
         _refuse_early(prepare)
     if prepare.ranks > 1:
         ranks.join(prepare)  # before anything that takes long: the others see at once when this rank fails
+    if is_replay:
+        return Work(replay.build(prepare), None, refusals={"layers": "what a replay computes is only waited for."})
     generator = torch.Generator().manual_seed(assay_graph.data_seed(prepare))
     if prepare.file is not None:
         return _user_network(prepare, device)
@@ -39,17 +45,15 @@ def _refuse_early(prepare):
     name = prepare.workload["network"]
     if name in collectives.NETWORKS:
         collectives.refuse_early(prepare)
-    elif name not in primitives.NETWORKS:
-        known = ", ".join((*primitives.NETWORKS, *collectives.NETWORKS))
+    elif name not in primitives.TABLE:
+        known = ", ".join((*primitives.TABLE, *collectives.NETWORKS))
         raise assay_worker.Refused("network '%s' came without a graph. Without one there is %s." % (name, known))
 
 
 def _primitive(prepare, device, generator):
     name = prepare.workload["network"]
-    if name in collectives.NETWORKS:
-        made = collectives.build(prepare)
-    else:
-        made = primitives.build(prepare, device.dtype, device.kind, generator, device.wait)
+    is_collective = name in collectives.NETWORKS
+    made = collectives.build(prepare) if is_collective else primitives.build(prepare, device, generator)
     return Work(made, 0, refusals={"layers": "%s is a single operation." % name})
 
 
@@ -57,11 +61,26 @@ def _graph_network(prepare, device, generator):
     graph, batch = prepare.graph, prepare.workload["batch"]
     values = Values(prepare.values) if prepare.values else None
     built = network.build(graph, prepare.seed, values)
+    data = assay_data.of(prepare)
+    if data is not None:
+        return _from_files(prepare, device, built, data)
     inputs = values.inputs(graph, batch) if values else network.make_inputs(graph, batch, generator)
     loss = None
     if prepare.trains:
         loss = network.make_loss(graph, _target(graph, batch, values, generator), device.kind)
     return _with_steps(prepare, device, built.module, inputs, loss, built)
+
+
+def _from_files(prepare, device, built, data):
+    """The first batch is taken while preparing."""
+    loader = files.Loader(data, prepare.settings)
+    inputs, target = loader.next()
+    loss = network.make_loss(prepare.graph, target, device.kind) if prepare.trains else None
+    ready = _with_steps(prepare, device, built.module, inputs, loss, built)
+    ready.steps = files.loaded(ready.steps, loader, device, loss)
+    ready.effective.update(loader.effective)
+    ready.refusals["layers"] = "a step that loads its input is not split by nodes. Set data to memory."
+    return ready
 
 
 def _target(graph, batch, values, generator):

@@ -2,10 +2,11 @@
 
 import os
 
+import assay_data
 import assay_worker
 
 THREADS = {"inter_op", "intra_op", "library_threads"}
-NETWORK = THREADS | {"compile", "layout"}
+NETWORK = THREADS | {"compile", "layout"} | assay_data.SETTINGS
 RANKS = NETWORK | {"bucket_bytes"}
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
 COMPILERS = ("xla",)

@@ -27,6 +27,10 @@ class Inference:
         self._run, self._arguments = function(run), arguments
         self.output = None
 
+    def take(self, inputs, _):
+        """Computes on these from now on."""
+        self._arguments = (inputs,)
+
     def step(self):
         self.output = None  # what the last step left is given back in this one: no memory for two is needed
         self.output = self._run(*self._arguments)
@@ -68,6 +72,10 @@ class Training:
         self._update(gradients)
         marks.append(_clock())
         return tuple(after - before for before, after in itertools.pairwise(marks))
+
+    def take(self, inputs, target):
+        """Computes on these from now on."""
+        self._arguments = (inputs, target)
 
     def evaluate(self, updates, learning_rate, momentum):
         """Losses before each of `updates` updates and after the last, and the variables' first gradients."""

@@ -2,12 +2,13 @@
 
 import functools
 
+import assay_data
 import assay_graph
 import assay_worker
 import keras
 import tensorflow as tf
 
-from . import network, operators, settings, steps, user_file, weights
+from . import files, network, operators, primitives, settings, steps, user_file, weights
 
 
 class Work:
@@ -29,7 +30,7 @@ def build(prepare, ranks):
         return _user_network(prepare, exchange)
     if prepare.graph is not None:
         return _graph_network(prepare, exchange)
-    return _gemm(prepare)
+    return Work(primitives.build(prepare), 0)
 
 
 def evaluate(prepare, work, evaluate):
@@ -58,6 +59,11 @@ def _graph_network(prepare, exchange):
     loss, target = network.make_loss(prepare, values) if prepare.trains else (None, None)
     work = _with_steps(prepare, built.model, built.inputs, loss, target, exchange)
     work.network = built
+    data = assay_data.of(prepare)
+    if data is not None:
+        loader = files.Loader(data, prepare.settings)
+        work.steps = files.loaded(work.steps, loader)
+        work.effective.update(loader.effective)
     return work
 
 
@@ -84,25 +90,3 @@ def _with_steps(prepare, model, inputs, loss, target, exchange):
     for way in (made.step, made.step_with_phases):
         way()  # traces, optimises and compiles: what stands ready are functions
     return Work(made, weights.count(model), effective)
-
-
-def _gemm(prepare):
-    """c = a b, with a of m x k and b of k x n: 2 m n k operations."""
-    workload = prepare.workload
-    if workload["network"] != "gemm":
-        message = "network '%s' came without a graph. Without one there is gemm."
-        raise assay_worker.Refused(message % workload["network"])
-    if prepare.trains:
-        raise assay_worker.Refused("mode train: gemm has nothing to train. Use mode infer.")
-    if workload["batch"] != 1:
-        raise assay_worker.Refused("batch %d: gemm has no samples. Use batch 1." % workload["batch"])
-    sizes = prepare.options({"m": 1024, "n": 1024, "k": 1024})
-    for name, value in sizes.items():
-        if type(value) is not int or not 1 <= value < 2**40:
-            raise assay_worker.Refused("option %s=%r: must be an integer from 1 on." % (name, value))
-    random = tf.random.Generator.from_seed(assay_graph.data_seed(prepare))
-    a = tf.cast(random.normal((sizes["m"], sizes["k"])), keras.config.floatx())
-    b = tf.cast(random.normal((sizes["k"], sizes["n"])), keras.config.floatx())
-    made = steps.Inference(tf.function, tf.matmul, (a, b))
-    made.step()
-    return Work(made, 0)
