@@ -3,15 +3,6 @@
 #include "cli/output.hpp"
 
 namespace assay::cli {
-namespace {
-
-void write(const std::string& path, const std::string& text) {
-  Output out(path);
-  out.write(text);
-  out.finish();
-}
-
-}  // namespace
 
 void add_check_files(CLI::App& command, CheckFiles& files) {
   command.add_option("--junit", files.junit, "Also write the outcome as JUnit XML")->type_name("FILE");
@@ -19,8 +10,8 @@ void add_check_files(CLI::App& command, CheckFiles& files) {
 }
 
 void write_check_files(const CheckFiles& files, const std::string& title, const std::vector<report::Check>& checks) {
-  if (!files.junit.empty()) write(files.junit, report::junit_report(checks));
-  if (!files.markdown.empty()) write(files.markdown, report::markdown_report(title, checks));
+  if (!files.junit.empty()) write_output(files.junit, report::junit_report(checks));
+  if (!files.markdown.empty()) write_output(files.markdown, report::markdown_report(title, checks));
 }
 
 }  // namespace assay::cli

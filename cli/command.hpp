@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "assay/report/look.hpp"
+
 namespace assay::cli {
 
 // Each subcommand is one file: it declares its flags on `app` and, when chosen, leaves its exit code in `exit_code`.
@@ -12,11 +14,19 @@ namespace assay::cli {
 
 /// `behind` is what stood behind "--": a program to measure.
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
+/// `behind` is a program to start.
+void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_fit(CLI::App& app, int& exit_code);
+void add_import(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_history(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+void add_scale(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 /// `assay worker install`; `worker` is the subcommand above it.
 void add_worker_install(CLI::App& worker, int& exit_code);
@@ -38,6 +48,9 @@ std::size_t terminal_width();
 
 /// Whether stdout is a terminal that takes escape codes, and NO_COLOR does not forbid them.
 bool colour_wanted();
+
+/// What the terminal that stdout is can show, by the variables that every program of the terminal goes by.
+report::Look terminal_look();
 
 /// Writes to stdout; throws Error where that fails, as on a full disk behind a redirection.
 void print(const std::string& text);

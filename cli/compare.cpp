@@ -120,13 +120,8 @@ std::string axis_text(const Trial& trial, const std::string& axis) {
   if (axis == "worker") return trial.worker.name;
   const json whole = to_json(trial);
   const auto dot = axis.find('.');
-  const json* value = nullptr;
-  if (dot == std::string::npos) {
-    value = &whole.at("workload").at(axis);
-  } else {
-    value = &whole.at(axis.substr(0, dot)).at(axis.substr(dot + 1));
-  }
-  return value->is_string() ? value->get<std::string>() : value->dump();
+  if (dot == std::string::npos) return plain_text(whole.at("workload").at(axis));
+  return plain_text(whole.at(axis.substr(0, dot)).at(axis.substr(dot + 1)));
 }
 
 /// Without --run the flags choose among what has been measured.

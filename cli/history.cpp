@@ -97,18 +97,6 @@ compare::HistoryRequest request_of(const HistoryOptions& o) {
        asked.empty() ? "" : " fits", asked);
 }
 
-/// By the variables that every program of the terminal goes by.
-bool shows_blocks() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    std::string locale = value;
-    std::transform(locale.begin(), locale.end(), locale.begin(), [](unsigned char c) { return std::tolower(c); });
-    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-  }
-  return false;
-}
-
 int history(const HistoryOptions& o) {
   const auto request = request_of(o);
   const auto store = store::open_store(o.store, store::Access::read);
@@ -117,7 +105,7 @@ int history(const HistoryOptions& o) {
   if (history.series.empty()) nothing_found(o);
   const auto checks = report::history_checks(history);
   print(o.json ? to_json(history).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-               : report::history_report(history, {terminal_width(), shows_blocks(), colour_wanted()}));
+               : report::history_report(history, terminal_look()));
   write_check_files(o.files, fmt::format("History over {}", o.over), checks);
   return o.gate && report::count(checks, report::CheckStatus::failed) > 0 ? kExitGate : 0;
 }

@@ -2,20 +2,37 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/core/error.hpp"
 #include "assay/core/utf8.hpp"
 #include "cli/command.hpp"
+#include "cli/command_tree.hpp"
 
 namespace assay::cli {
 namespace {
+
+/// By the variables that every program of the terminal goes by.
+bool shows_blocks() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale = value;
+    std::transform(locale.begin(), locale.end(), locale.begin(), [](unsigned char c) { return std::tolower(c); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
 
 /// --max-samples has the twin ASSAY_MAX_SAMPLES. A flag on the command line wins.
 void add_environment_twins(CLI::App& app) {
@@ -31,14 +48,45 @@ void add_environment_twins(CLI::App& app) {
   }
 }
 
+/// The one that is asked for, since declaring flags takes time that `assay exec` must not take; else all, for the help
+/// and for what is written from it.
+void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std::string>& behind, int& exit_code) {
+  using Add = std::function<void()>;
+  const std::array<std::pair<std::string_view, Add>, 14> commands{{
+      {"doctor", [&] { add_doctor(app, exit_code); }},
+      {"run", [&] { add_run(app, behind, exit_code); }},
+      {"show", [&] { add_show(app, exit_code); }},
+      {"compare", [&] { add_compare(app, exit_code); }},
+      {"history", [&] { add_history(app, exit_code); }},
+      {"scale", [&] { add_scale(app, exit_code); }},
+      {"tune", [&] { add_tune(app, exit_code); }},
+      {"fit", [&] { add_fit(app, exit_code); }},
+      {"predict", [&] { add_predict(app, exit_code); }},
+      {"import", [&] { add_import(app, exit_code); }},
+      {"exec", [&] { add_exec(app, behind, exit_code); }},
+      {"export", [&] { add_export(app, exit_code); }},
+      {"report", [&] { add_report(app, exit_code); }},
+      {"worker", [&] { add_worker(app, exit_code); }},
+  }};
+  const auto is_wanted = [&](const auto& command) { return command.first == wanted; };
+  const bool known = std::any_of(commands.begin(), commands.end(), is_wanted);
+  for (const auto& command : commands) {
+    if (!known || is_wanted(command)) command.second();
+  }
+  if (known) return;
+  add_manual(app, exit_code);
+  add_completion(app, exit_code);
+}
+
 int run(int argc, char** argv) {
   // Everything behind "--" is a program's own command line, and none of our flags.
   char** const end = argv + argc;
   char** const split = std::find_if(argv + 1, end, [](const char* text) { return std::string_view(text) == "--"; });
   const std::vector<std::string> behind(split == end ? end : split + 1, end);
   argc = static_cast<int>(split - argv);
-  if (!behind.empty() && (argc < 2 || std::string_view(argv[1]) != "run")) {
-    fail(ErrorKind::usage, "-- {}: only `assay run` takes a program.", shown(behind[0]));
+  const std::string_view command = argc < 2 ? "" : argv[1];
+  if (!behind.empty() && command != "run" && command != "exec") {
+    fail(ErrorKind::usage, "-- {}: only `assay run` and `assay exec` take a program.", shown(behind[0]));
   }
   CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
@@ -46,13 +94,7 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer("Start with: assay run toy --worker fake --batch 1-32*2");
   int exit_code = 0;
-  add_doctor(app, exit_code);
-  add_run(app, behind, exit_code);
-  add_show(app, exit_code);
-  add_compare(app, exit_code);
-  add_history(app, exit_code);
-  add_export(app, exit_code);
-  add_worker(app, exit_code);
+  add_commands(app, command, behind, exit_code);
   add_environment_twins(app);
   try {
     app.parse(argc, argv);
@@ -81,6 +123,12 @@ void add_store_option(CLI::App& command, std::string& store) {
 
 std::size_t terminal_width() {
   if (isatty(STDOUT_FILENO) == 0) return 0;
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    const std::string_view text = columns;
+    std::size_t width = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+    if (error == std::errc() && end == text.data() + text.size() && width > 0) return width;
+  }
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
@@ -93,6 +141,10 @@ bool colour_wanted() {
   return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0') && !dumb;
 }
 
+report::Look terminal_look() {
+  return {terminal_width(), shows_blocks(), colour_wanted()};
+}
+
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) std::_Exit(0);  // the reader, such as head, has seen enough
@@ -103,9 +155,12 @@ void print(const std::string& text) {
 }  // namespace assay::cli
 
 int main(int argc, char** argv) {
-  // A limit on file size and a closed pipe are errors to report, not reasons to die without a word.
-  std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
+  // A limit on file size and a closed pipe are errors to report, not reasons to die without a word. What is ignored
+  // stays so in a program that takes our place.
+  if (argc < 2 || std::string_view(argv[1]) != "exec") {
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
   try {
     return assay::cli::run(argc, argv);
   } catch (const assay::Error& error) {

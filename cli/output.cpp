@@ -32,4 +32,10 @@ void Output::cannot() {
   fail(ErrorKind::failure, "cannot write {}: {}", path_, std::strerror(errno));
 }
 
+void write_output(const std::string& path, const std::string& text) {
+  Output file(path);
+  file.write(text);
+  file.finish();
+}
+
 }  // namespace assay::cli

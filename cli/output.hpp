@@ -23,4 +23,7 @@ class Output {
   FILE* file_;
 };
 
+/// A whole file at once.
+void write_output(const std::string& path, const std::string& text);
+
 }  // namespace assay::cli

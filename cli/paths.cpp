@@ -48,6 +48,10 @@ fs::path libexec_folder() {
   return beside_program("libexec", "../libexec/assay");
 }
 
+fs::path share_folder() {
+  return beside_program("share/assay", "../share/assay");
+}
+
 std::vector<fs::path> worker_roots() {
   std::vector<fs::path> roots;
   if (const char* configured = std::getenv("ASSAY_WORKERS")) {
@@ -68,6 +72,10 @@ fs::path environments_root() {
 
 fs::path cache_root() {
   return users_folder({"ASSAY_CACHE", "XDG_CACHE_HOME", ".cache", "assay"});
+}
+
+fs::path data_root() {
+  return users_folder({"ASSAY_DATA_FOLDER", "XDG_DATA_HOME", ".local/share", "assay/data"});
 }
 
 plan::Catalog catalog_at_hand() {

@@ -9,7 +9,8 @@
 namespace assay::cli {
 
 /// What must be measured so that results of `campaign` can be given as a share of what this machine can do: gemms at
-/// the precisions of its networks, by its own workers, where the store has none yet. Null where nothing is missing.
+/// the precisions of its workloads and a triad, by its own workers, where the store has none yet. Null where nothing is
+/// missing.
 std::optional<plan::Campaign> missing_peak(store::Store& store, const plan::Campaign& campaign,
                                            const plan::Catalog& catalog);
 

@@ -1,6 +1,9 @@
 #include "cli/plan_flags.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <filesystem>
 
 #include "assay/core/units.hpp"
 #include "cli/command.hpp"
@@ -9,12 +12,15 @@ namespace assay::cli {
 namespace {
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 21> kAxisFlags{{
+constexpr std::array<std::array<const char*, 3>, 25> kAxisFlags{{
     {"--worker", "worker", "Worker, or worker==release"},
     {"--mode", "mode", "infer, train or both: infer,train"},
     {"--batch", "batch", "Samples per step and process: 8, 1,2,4, 4-24+4 or 1-64*2"},
     {"--precision", "precision", "Precision: fp32, bf16, …"},
-    {"--data", "data", "Where input comes from"},
+    {"--data", "data", "Where input comes from: memory, or files of a generated data set"},
+    {"--data-count", "data_count", "Samples in the data set"},
+    {"--data-side", "data_side", "Pixels along each side of its images"},
+    {"--data-chunks", "data_chunks", "Files that the data set is cut into"},
     {"--device", "placement.device", "Kind of device"},
     {"--ranks", "placement.ranks", "Processes that work together"},
     {"--ranks-per-node", "placement.ranks_per_node", "How many of them on each host"},
@@ -28,10 +34,20 @@ constexpr std::array<std::array<const char*, 3>, 21> kAxisFlags{{
     {"--spin", "settings.spin", "Idle threads spin: true or false"},
     {"--compile", "settings.compile", "The framework's compiler"},
     {"--layout", "settings.layout", "Order of tensor dimensions"},
-    {"--loaders", "settings.loaders", "Processes that load input"},
+    {"--loaders", "settings.loaders", "Processes or threads that load input"},
     {"--prefetch", "settings.prefetch", "Batches loaded ahead"},
+    {"--page-cache", "settings.page_cache", "Files are read from memory or from disk: warm or cold"},
     {"--bucket-bytes", "settings.bucket_bytes", "Size of a gradient bucket"},
 }};
+
+/// Runs begin in other folders: a path is made whole, a bare name is looked up on PATH.
+std::string meter_program(const std::string& given) {
+  if (given.find('/') == std::string::npos) return given;
+  if (access(given.c_str(), X_OK) != 0) {
+    fail(ErrorKind::usage, "meter: {} is no program that can be started. Give a path, or a name on PATH.", given);
+  }
+  return std::filesystem::absolute(given).string();
+}
 
 }  // namespace
 
@@ -84,6 +100,11 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
   command.add_option("--prepare-limit", flags.prepare_limit, "The same while it prepares [600s]")->group(group);
   command.add_option("--memory-limit", flags.memory_limit, "Resident memory of a worker and its children")
       ->group(group);
+  command
+      .add_option(
+          "--meter", flags.meter,
+          "Program that tells the energy used so far, in joules [counters of the machine, where there are some]")
+      ->group(group);
   command.add_option("--retries", flags.retries, "How often a disturbed run is measured again [2]")->group(group);
   command
       .add_option(
@@ -102,6 +123,8 @@ void apply(const MeasureFlags& flags, Measure& m) {
   if (!flags.limit.empty()) m.limit_seconds = parse_seconds(flags.limit, "--limit");
   if (!flags.prepare_limit.empty()) m.prepare_limit_seconds = parse_seconds(flags.prepare_limit, "--prepare-limit");
   if (!flags.memory_limit.empty()) m.memory_limit_bytes = parse_bytes(flags.memory_limit, "--memory-limit");
+  if (!flags.meter.empty()) m.meter = flags.meter;
+  if (m.meter) m.meter = meter_program(*m.meter);
   if (flags.max_samples) m.max_samples = *flags.max_samples;
   if (flags.pair_steps) m.pair_steps = *flags.pair_steps;
   if (flags.retries) m.retries = *flags.retries;

@@ -31,6 +31,7 @@ struct MeasureFlags {
   std::string limit;
   std::string prepare_limit;
   std::string memory_limit;
+  std::string meter;
   std::optional<std::int64_t> max_samples;
   std::optional<std::int64_t> pair_steps;
   std::optional<std::int64_t> retries;

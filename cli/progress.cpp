@@ -14,13 +14,13 @@ namespace {
 constexpr std::int64_t kTerminalNs = 100'000'000;
 constexpr std::int64_t kLogNs = 5'000'000'000;
 
+}  // namespace
+
 std::string for_person(std::int64_t seconds) {
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
-
-}  // namespace
 
 std::size_t stderr_width() {
   winsize size{};

@@ -7,6 +7,9 @@
 
 namespace assay::cli {
 
+/// "40 s", "3 min 20 s", "2 h 5 min".
+std::string for_person(std::int64_t seconds);
+
 /// Columns that a line on stderr may have without breaking.
 std::size_t stderr_width();
 

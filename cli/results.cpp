@@ -6,12 +6,22 @@
 
 namespace assay::cli {
 
-std::vector<report::Peak> known_peaks(store::Store& store) {
-  return report::peaks_of(report::results_of(store, {.network = "gemm"}));
+report::Roofline known_roofline(store::Store& store) {
+  auto results = report::results_of(store, {.network = "gemm"});
+  auto triads = report::results_of(store, {.network = "triad"});
+  std::move(triads.begin(), triads.end(), std::back_inserter(results));
+  return report::roofline_of(results);
 }
 
 void add_shares(store::Store& store, std::vector<report::Result>& results) {
-  report::add_shares(results, known_peaks(store));
+  report::add_shares(results, known_roofline(store));
+}
+
+std::vector<report::Result> results_of_campaign(const store::CampaignRow& campaign,
+                                                const std::vector<store::TrialRow>& trials,
+                                                const std::vector<store::RunRow>& runs) {
+  const auto& stop = campaign.measure.stop;
+  return report::results_of(trials, runs, stop ? stats::look_confidence(stop->most_runs) : 0.95);
 }
 
 report::ReportData results_of_campaigns(store::Store& store, std::vector<store::CampaignRow> campaigns) {
@@ -19,9 +29,7 @@ report::ReportData results_of_campaigns(store::Store& store, std::vector<store::
   for (const auto& campaign : campaigns) {
     const store::Filter filter{.campaign = campaign.id, .counted_only = false};
     const auto rows = store.runs(filter);
-    const auto& stop = campaign.measure.stop;
-    auto results =
-        report::results_of(store.trials(filter), rows, stop ? stats::look_confidence(stop->most_runs) : 0.95);
+    auto results = results_of_campaign(campaign, store.trials(filter), rows);
     for (const auto& row : rows) {
       if (row.counted) continue;
       for (const auto& reason : row.digest.reasons) {

@@ -2,19 +2,24 @@
 
 #include <vector>
 
-#include "assay/report/peak.hpp"
 #include "assay/report/report.hpp"
+#include "assay/report/roofline.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::cli {
 
-/// Results of some campaigns, each with its share of the best gemm that the store knows for its platform.
+/// Results of some campaigns, each with its shares of the best gemm and of the roofline of its platform.
 report::ReportData results_of_campaigns(store::Store& store, std::vector<store::CampaignRow> campaigns);
 
-/// The best gemm of each platform and precision that the store knows.
-std::vector<report::Peak> known_peaks(store::Store& store);
+/// Results of the trials and runs of one campaign, with intervals as wide as its way of stopping asks for.
+std::vector<report::Result> results_of_campaign(const store::CampaignRow& campaign,
+                                                const std::vector<store::TrialRow>& trials,
+                                                const std::vector<store::RunRow>& runs);
 
-/// Adds FLOP/s and shares to results that were made otherwise.
+/// The best gemms and triads that the store knows.
+report::Roofline known_roofline(store::Store& store);
+
+/// Adds FLOP/s, bytes/s and shares to results that were made otherwise.
 void add_shares(store::Store& store, std::vector<report::Result>& results);
 
 }  // namespace assay::cli

@@ -4,9 +4,11 @@
 #include "assay/report/report.hpp"
 #include "assay/stats/looks.hpp"
 #include "cli/command.hpp"
+#include "cli/expected.hpp"
 #include "cli/paths.hpp"
 #include "cli/peak.hpp"
 #include "cli/plan_flags.hpp"
+#include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/stop.hpp"
 #include "cli/work.hpp"
@@ -76,7 +78,7 @@ plan::Campaign make_campaign(const RunOptions& o, const plan::Catalog& catalog, 
   return campaign;
 }
 
-void print_plan(const plan::Campaign& campaign, bool as_json) {
+void print_plan(const plan::Campaign& campaign, const std::string& store, bool as_json) {
   std::string out;
   json trials = json::array();
   for (const auto& trial : campaign.trials) {
@@ -86,8 +88,13 @@ void print_plan(const plan::Campaign& campaign, bool as_json) {
   if (as_json) return print(json{{"name", campaign.name}, {"trials", trials}}.dump(2) + "\n");
   const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
   const double seconds = static_cast<double>(runs) * (campaign.measure.seconds + campaign.measure.warmup_seconds);
-  print(out + fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
-                          campaign.trials.size(), campaign.runs, runs, seconds));
+  out += fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
+                     campaign.trials.size(), campaign.runs, runs, seconds);
+  if (const auto expected = expected_duration(campaign, store)) {
+    out += fmt::format("By {} earlier runs in {} of these workers: about {}\n", expected->runs, store,
+                       for_person(static_cast<std::int64_t>(expected->seconds) + 1));
+  }
+  print(out);
 }
 
 report::ReportData report_of(store::Store& store, const std::string& campaign) {
@@ -103,7 +110,8 @@ measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const p
   const auto peak = missing_peak(store, campaign, catalog);
   if (!peak) return measure::AgentEnd::nothing_left;
   if (!o.work.quiet)
-    std::fprintf(stderr, "assay: measuring the best gemm here, once for this store (--no-peak leaves it out)\n");
+    std::fprintf(stderr,
+                 "assay: measuring the best gemm and triad here, once for this store (--no-peak leaves it out)\n");
   std::string id;
   return work(o.work, store, catalog, *peak, false, stop_fd, id);
 }
@@ -112,7 +120,7 @@ int run(const RunOptions& o, const CLI::App& command) {
   const auto catalog = catalog_at_hand();
   const auto campaign = make_campaign(o, catalog, command);
   if (o.dry_run) {
-    print_plan(campaign, o.json);
+    print_plan(campaign, o.work.store, o.json);
     return 0;
   }
   const auto stop = stop_signals();
@@ -121,7 +129,7 @@ int run(const RunOptions& o, const CLI::App& command) {
   auto end = work(o.work, *store, catalog, campaign, o.again, stop.get(), id);
   if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());
   const auto data = report_of(*store, id);
-  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_width()));
+  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
   const auto& progress = data.campaigns.at(0).progress;
   if (end == measure::AgentEnd::stopped) {
     std::fprintf(stderr, "assay: stopped with %ld of %ld runs done; the same command goes on from here\n",
@@ -154,7 +162,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
   add_measure_flags(*command, o->measure);
   command->add_flag("--json", o->json, "Print the results as JSON");
   command->add_flag("--dry-run", o->dry_run, "Print the plan and measure nothing");
-  command->add_flag("--no-peak", o->no_peak, "Do not measure the best gemm here, of which results are a share");
+  command->add_flag("--no-peak", o->no_peak,
+                    "Do not measure the best gemm and triad here, of which results are a share");
   command->footer(
       "Any program: assay run --batch 1,2 -- ./program --size {batch}\n"
       "Placeholders: {batch} {mode} {precision} {seed} {rank} {instance} {threads} {option:NAME}");

@@ -7,6 +7,7 @@
 #include "assay/store/store.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/results.hpp"
 #include "cli/show_network.hpp"
 
@@ -19,7 +20,9 @@ struct ShowOptions {
   std::string trial;
   bool all = false;
   bool layers = false;
+  bool roofline = false;
   bool json = false;
+  std::string markdown;
   NetworkFlags network;
 };
 
@@ -53,6 +56,7 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   const auto rows = store.runs(filter);
   auto results = report::results_of(trials, rows);
   add_shares(store, results);
+  if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results({{}, results, {}}));
   if (o.json) {
     report::ReportData data;
     data.results = std::move(results);
@@ -67,7 +71,9 @@ void show(const ShowOptions& o) {
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
   const auto data = results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
-  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_width()));
+  if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results(data));
+  if (o.roofline && !o.json) return print(roofline_report(data.results, known_roofline(*store), terminal_width()));
+  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
 }
 
 }  // namespace
@@ -80,8 +86,11 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
   command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
+  command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they lie below the roofline");
   command->add_flag("--all", o->all, "Every campaign");
   command->add_flag("--json", o->json, "Print as JSON");
+  command->add_option("--markdown", o->markdown, "Also write the results as Markdown, for a pull request")
+      ->type_name("FILE");
   add_network_flags(*command, o->network);
   command->callback([o, &exit_code] {
     show(*o);

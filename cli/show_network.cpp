@@ -29,11 +29,24 @@ void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, bool 
                 : report::onnx_report(summary, size, terminal_width()));
 }
 
+void show_primitive(const NetworkFlags& flags, const Primitive& primitive, bool as_json) {
+  Workload workload;
+  workload.network = flags.name;
+  workload.batch = flags.batch;
+  workload.precision = flags.precision;
+  workload.options = network_options(flags);
+  network::bytes_of(flags.precision);  // refuses one that there is not
+  print(as_json ? report::primitive_json(primitive, workload).dump(2) + "\n"
+                : report::primitive_report(primitive, workload));
+}
+
 }  // namespace
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   const char* group = "Networks";
-  command.add_option("--network", flags.name, "Layers, parameters and FLOPs of a network, or of an .onnx file")
+  command
+      .add_option("--network", flags.name,
+                  "Layers, parameters and FLOPs of a network, of an .onnx file, or of a primitive")
       ->group(group);
   command.add_flag("--networks", flags.all, "Every network in a line")->group(group);
   command.add_option("--option", flags.options, "Option of the network, NAME=VALUE; may be repeated")
@@ -48,6 +61,7 @@ void show_network(const NetworkFlags& flags, bool as_json) {
     return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
   const report::NetworkSize size{flags.batch, flags.precision};
   if (flags.name.ends_with(".onnx")) return show_onnx(flags, size, as_json);
+  if (const auto* primitive = find_primitive(flags.name)) return show_primitive(flags, *primitive, as_json);
   const auto graph = network::build(flags.name, network_options(flags));
   print(as_json ? report::network_json(graph, size).dump(2) + "\n"
                 : report::network_report(graph, size, terminal_width()));

@@ -22,6 +22,7 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
   options.run_root = measure::default_run_root();
   options.store_mark = hash_hex(std::filesystem::canonical(flags.store).string()).substr(0, 8);
   options.cache = cache_root();
+  options.data = data_root();
   options.hosts.names = flags.hosts;
   if (!flags.interface.empty()) options.hosts.interface = flags.interface;
   const auto rank_program = libexec_folder() / "assay-rank";
@@ -74,7 +75,9 @@ measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::
                        plan::Campaign campaign, bool again, int stop_fd, std::string& id) {
   id = store.plan(campaign, again).campaign;
   for (;;) {
-    const auto end = work_on(flags, store, catalog, id, stop_fd);
+    const auto progress = store.progress(id);
+    const bool done = progress.ready + progress.leased == 0;  // then no agent need look
+    const auto end = done ? measure::AgentEnd::nothing_left : work_on(flags, store, catalog, id, stop_fd);
     if (end != measure::AgentEnd::nothing_left || !campaign.measure.stop) return end;
     campaign.runs_of_trial = next_look(store, id, flags.quiet);
     if (campaign.runs_of_trial.empty() || store.plan(campaign, false).new_runs == 0) return end;

@@ -16,31 +16,47 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 
+# Install rules of a folder belong to the program; cmake/install.cmake adds what others need to link to the libraries.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+
+# Warnings and the like are ours alone: an installed library asks its users for the include folder and C++20.
 add_library(assay_rules INTERFACE)
-target_include_directories(assay_rules INTERFACE "${PROJECT_SOURCE_DIR}")
+add_library(assay_users INTERFACE)
+target_include_directories(assay_users INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include>")
+target_compile_features(assay_users INTERFACE cxx_std_20)
 target_compile_options(assay_rules INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                              -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_rules INTERFACE -Wno-restrict)  # false alarms of g++ 12 on std::string at -O3
 endif()
 target_compile_definitions(assay_rules INTERFACE ASSAY_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(assay_rules INTERFACE -Wno-shadow)  # g++ judges it; in a unity build clang sees other files' names
+endif()
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(assay_rules INTERFACE -Wno-shadow -Wshadow=local
+                                               -Wno-maybe-uninitialized)  # so does g++; builds of one source judge the rest
+endif()
 if(ASSAY_SANITIZE)
   target_compile_options(assay_rules INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer
                                                -fno-sanitize-recover=all)
   target_link_options(assay_rules INTERFACE -fsanitize=${ASSAY_SANITIZE})
+endif()
+if(ASSAY_FUZZ)  # counts what inputs reach, in all that fuzzers call
+  target_compile_options(assay_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # assay_library(core SOURCES a.cpp DEPENDS fmt::fmt): the library of one folder.
 function(assay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(assay_${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(assay_${name} PUBLIC assay_rules ${ARG_DEPENDS})
+  target_link_libraries(assay_${name} PUBLIC "$<BUILD_INTERFACE:assay_rules>" assay_users ${ARG_DEPENDS})
 endfunction()
 
 # assay_test(core SOURCES a_test.cpp): one test program per folder, each test case its own ctest entry.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  if(NOT ASSAY_TESTS)
+  if(NOT ASSAY_TESTS OR (ASSAY_UNIT_TESTS AND NOT name IN_LIST ASSAY_UNIT_TESTS))
     return()
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
@@ -48,7 +64,7 @@ function(assay_test name)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${name}" TIMEOUT 120)
 endfunction()
 
-# assay_fuzzer(record SOURCES record_fuzz.cpp DEPENDS assay_core): a libFuzzer program, built only by the fuzz preset.
+# assay_fuzzer(record SOURCES record_fuzz.cpp DEPENDS assay_core): a libFuzzer program, built by the asan preset.
 function(assay_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(NOT ASSAY_FUZZ)
@@ -58,4 +74,9 @@ function(assay_fuzzer name)
   target_link_libraries(fuzz_${name} PRIVATE ${ARG_DEPENDS} assay_rules)
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+# assay_apart(a.cpp b.cpp): sources that share names of their own with others, so that a unity build compiles them alone.
+function(assay_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

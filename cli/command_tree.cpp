@@ -1,0 +1,56 @@
+#include "cli/command_tree.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// "TEXT:{json,csv}" has the values that are allowed behind it.
+std::vector<std::string> choices_in(const std::string& type) {
+  const auto begin = type.find(":{");
+  const auto end = type.find('}', begin == std::string::npos ? 0 : begin);
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  std::vector<std::string> choices;
+  for (std::size_t at = begin + 2; at < end;) {
+    const auto comma = std::min(type.find(',', at), end);
+    choices.push_back(type.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return choices;
+}
+
+TreeOption tree_option(const CLI::Option& option) {
+  TreeOption found;
+  for (const auto& name : option.get_snames()) found.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) found.names.push_back("--" + name);
+  const auto type = option.get_type_name();
+  found.choices = choices_in(type);
+  if (option.get_positional()) {
+    found.value = option.get_name(true);
+  } else if (option.get_type_size_max() != 0) {
+    found.value = type.substr(0, type.find(':'));
+  }
+  found.description = option.get_description();
+  found.fallback = option.get_default_str();
+  found.variable = option.get_envname();
+  return found;
+}
+
+void walk(const CLI::App& app, const std::string& path, std::vector<TreeCommand>& tree) {
+  TreeCommand command{path, app.get_description(), app.get_footer(), {}, {}, {}};
+  for (const auto* option : app.get_options()) {
+    (option->get_positional() ? command.arguments : command.options).push_back(tree_option(*option));
+  }
+  const auto below = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const auto* one : below) command.subcommands.push_back(one->get_name());
+  tree.push_back(std::move(command));
+  for (const auto* one : below) walk(*one, path.empty() ? one->get_name() : path + " " + one->get_name(), tree);
+}
+
+}  // namespace
+
+std::vector<TreeCommand> command_tree(const CLI::App& app) {
+  std::vector<TreeCommand> tree;
+  walk(app, "", tree);
+  return tree;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,75 @@
+#include <cstdio>
+#include <memory>
+
+#include "assay/tune/launch.hpp"
+#include "assay/tune/supervise.hpp"
+#include "cli/command.hpp"
+#include "cli/paths.hpp"
+#include "cli/tunings.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct ExecOptions {
+  std::string store = "assay.db";
+  std::string tuned;
+  std::string emit;
+  bool rescale = false;
+  bool inject = false;
+  bool quiet = false;
+};
+
+void tell_user(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    lines += "assay exec: " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  std::fputs(lines.c_str(), stderr);
+}
+
+int emit_tuning(const ExecOptions& o, const std::vector<std::string>& program) {
+  if (!program.empty()) {
+    fail(ErrorKind::usage, "--emit {} starts no program. Leave {} out, or --emit.", o.emit, shown(program[0]));
+  }
+  print_emitted(o.emit, find_tuning(o.tuned, o.store));
+  return 0;
+}
+
+int start(const ExecOptions& o, const std::vector<std::string>& program) {
+  if (program.empty()) {
+    fail(ErrorKind::usage, "there is no program to start. Write it behind --: assay exec --tuned {} -- PROGRAM",
+         o.tuned);
+  }
+  const auto tuning = find_tuning(o.tuned, o.store);
+  tune::LaunchWishes wishes;
+  wishes.program = program;
+  wishes.rescale = o.rescale;
+  if (o.inject) wishes.inject = std::filesystem::absolute(libexec_folder() / "inject");
+  const auto plan = plan_launch(tuning, tune::this_host(), wishes);
+  if (!o.quiet) tell_user(title(plan, tuning));
+  return plan.cpus.size() == 1 ? tune::become(plan, program, 0) : tune::supervise(plan, program);
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_code) {
+  auto* command = app.add_subcommand("exec", "Start a program with the settings that `assay tune` found");
+  const auto o = std::make_shared<ExecOptions>();
+  command->footer("The program stands behind --: assay exec --tuned resnet -- python serve.py --port 80{instance}");
+  add_store_option(*command, o->store);
+  command->add_option("--tuned", o->tuned, "Name of a tuning in the store, or a file that --emit json wrote")
+      ->required()
+      ->type_name("NAME|FILE.json");
+  auto* rescale =
+      command->add_flag("--rescale", o->rescale, "Scale a tuning for another number of CPUs instead of refusing it");
+  auto* inject = command->add_flag("--inject", o->inject,
+                                   "Set in Python programs what has no variable, when the framework is imported");
+  auto* quiet = command->add_flag("--quiet", o->quiet, "Do not print what was set and what could not be");
+  add_emit_option(*command, o->emit)->excludes(rescale, inject, quiet);
+  command->callback(
+      [o, &behind, &exit_code] { exit_code = o->emit.empty() ? start(*o, behind) : emit_tuning(*o, behind); });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "assay/predict/simulation.hpp"
+
+namespace assay::cli {
+
+/// Has `assay-simulate` in the libexec folder simulate an iteration. Throws Error with what it said where it fails, and
+/// where Assay was built without SimGrid.
+predict::SimulationAnswer simulate_iteration(const predict::SimulationRequest& request);
+
+}  // namespace assay::cli
