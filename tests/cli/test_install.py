@@ -128,7 +128,7 @@ class User:
         return found
 
 
-def until(condition, what, seconds=60):
+def until(condition, what, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
@@ -212,6 +212,7 @@ def test_a_release_that_is_not_there_shows_what_pip_says_and_leaves_nothing(user
     assert not (user.environments / "tiny-9.9").exists()
 
 
+@pytest.mark.full  # an environment is made for it
 def test_a_release_under_another_name_is_refused_with_the_right_one(user):
     _, stderr = user.assay("worker", "install", "tiny==1.0.0", expect=2)
     assert "run `assay worker install tiny==1.0`" in stderr
@@ -250,7 +251,7 @@ def test_a_folder_that_assay_did_not_make_is_left_alone(user):
 
 
 # pyvenv.cfg is the first file of an environment, requirements.txt is written just before pip begins.
-STAGES = ["pyvenv.cfg", "requirements.txt"]
+STAGES = ["pyvenv.cfg", pytest.param("requirements.txt", marks=pytest.mark.full)]
 
 
 def killed_at(user, stage, **options):
@@ -287,7 +288,7 @@ def test_ctrl_c_leaves_nothing(user, stage):
     try:
         until((user.environments / "tiny-1.0" / stage).exists, stage)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
@@ -297,6 +298,7 @@ def test_ctrl_c_leaves_nothing(user, stage):
     assert user.left() == []
 
 
+@pytest.mark.full  # an environment is made for it
 def test_of_two_installations_at_once_one_does_it_and_the_other_finds_it_done(user):
     both = [user.start("worker", "install", "tiny") for _ in range(2)]
     try:
@@ -351,7 +353,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("step", BROKEN)
+FIRST, *OTHERS = BROKEN
+
+
+@pytest.mark.parametrize("step", [FIRST, *(pytest.param(step, marks=pytest.mark.full) for step in OTHERS)])
 def test_a_build_that_fails_shows_why_and_leaves_nothing(user, step):
     lists, said = BROKEN[step]
     write_built_worker(user, lists)
@@ -371,6 +376,7 @@ def test_a_build_without_the_program_is_named(user):
     assert not (user.environments / "tiny-1.0").exists()
 
 
+@pytest.mark.full  # an environment is made for it
 def test_a_build_without_cmake_is_named(user):
     write_built_worker(user)
     nothing = str(user.path / "tmp")
@@ -379,6 +385,7 @@ def test_a_build_without_cmake_is_named(user):
     assert not (user.environments / "tiny-1.0").exists()
 
 
+@pytest.mark.full  # an environment is made for it
 def test_ctrl_c_while_it_is_built_leaves_nothing(user):
     """The build waits for a file that never comes, so that it is seen to be at work."""
     waits = 'add_custom_target(waits ALL COMMAND sh -c "touch ../begun && while :; do sleep 1; done")\n'
@@ -387,7 +394,7 @@ def test_ctrl_c_while_it_is_built_leaves_nothing(user):
     try:
         until((user.environments / "tiny-1.0" / "begun").exists, "the build")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
@@ -396,6 +403,7 @@ def test_ctrl_c_while_it_is_built_leaves_nothing(user):
     assert user.left() == []
 
 
+@pytest.mark.full  # an environment is made for it
 def test_again_makes_it_anew(user):
     user.assay("worker", "install", "tiny==1.10rc1")
     (user.environments / "tiny-1.10rc1" / "broken").write_text("")

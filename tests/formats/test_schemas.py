@@ -11,12 +11,35 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {
     "trial": ["core/workload", "core/settings", "core/trial"],
     "record": ["core/record"],
+    "cluster_calibration": ["predict/calibrate", "predict/calibrated_rows"],
     "doctor": ["platform/gpus", "platform/machine", "platform/state", "platform/readable", "platform/health"],
     "graph": ["network/graph"],
     "history": ["compare/history"],
     "audit": ["measure/audit"],
+    "layers": ["predict/layers"],
+    "replay": ["core/replay"],
+    "link": ["model/collective", "model/link_constants", "model/link"],
+    "report": ["report/picture", "report/page"],
+    "scaling": ["compare/scaling"],
+    "model": ["model/role", "model/law", "model/model"],
+    "prediction": [
+        "predict/collective_cost",
+        "predict/fusion",
+        "predict/layers",
+        "predict/iteration",
+        "predict/memory",
+        "predict/scaling",
+    ],
+    "score": ["predict/score"],
+    "transformer": ["predict/memory", "predict/transformer", "predict/transformer_scaling"],
+    "tuning": ["tune/resources", "tune/results", "tune/tuning"],
 }
-NOT_IN_A_FILE = {"Measure", "Stop"}  # parts of a campaign, not of a trial
+# Parts of a campaign are not in a trial, and what a prediction is made from is not in it.
+NOT_IN_A_FILE = {
+    "trial": {"Measure", "Stop"},
+    "prediction": {"LayerTime", "LayerTable"},
+    "transformer": {"TransformerDevice"},
+}
 DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)
 FIELD = re.compile(r'(?:(required)\(v, |v\()"(\w+)", (\w+)\.(\w+)\);')
 ENUM_NAMES = re.compile(r"struct (?:assay::)?EnumNames<(?:\w+::)*(\w+)> \{.*?names\{(.*?)\};", re.DOTALL)
@@ -35,7 +58,7 @@ def described(name):
         fields = FIELD.findall(body)
         assert len(fields) == len(body.strip().splitlines()), f"a line of describe({struct}) is not understood"
         structs[struct] = {field: bool(required) for required, field, _, _ in fields}
-    return {struct: fields for struct, fields in structs.items() if struct not in NOT_IN_A_FILE}
+    return {struct: fields for struct, fields in structs.items() if struct not in NOT_IN_A_FILE.get(name, ())}
 
 
 def schema(name):
@@ -66,7 +89,7 @@ def test_the_schema_is_valid_itself(name):
 @pytest.mark.parametrize("name", HEADERS)
 def test_schema_and_struct_have_the_same_fields(name):
     structs = described(name)
-    every = set(re.findall(r"describe\(V& v, (\w+)&", header_text(name))) - NOT_IN_A_FILE
+    every = set(re.findall(r"describe\(V& v, (\w+)&", header_text(name))) - NOT_IN_A_FILE.get(name, set())
     assert set(structs) == every, "a describe() is not understood"
     assert set(objects(name)) == set(structs)
     for struct, fields in structs.items():

@@ -44,7 +44,7 @@ def check(tree, files):
         ("assay/plan/a.cpp", "<hwloc.h>"),
         ("assay/measure/a.cpp", "<nvml.h>"),
         ("assay/plan/a.cpp", "<CLI/CLI.hpp>"),
-        ("assay/predict/a.cpp", "<Eigen/Dense>"),
+        ("assay/plan/a.cpp", "<Eigen/Dense>"),
         ("assay/compare/a.cpp", "<pagmo/pagmo.hpp>"),
         ("assay/model/a.cpp", "<simgrid/s4u.hpp>"),
         ("assay/compare/a.cpp", "<boost/math/distributions/binomial.hpp>"),

@@ -8,16 +8,13 @@ import statistics
 import sys
 
 import pytest
-from shaped_hosts import PAYLOAD_SHARE, ShapedHosts, why_not
+from shaped_hosts import EAGER, PAYLOAD_SHARE, ShapedHosts, why_not
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKER = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")) / "workers" / "mpi" / "worker.json"
 RATE_MBIT = 400
 BYTES = 4 << 20
 BURSTS = 3  # steps at the beginning that what the links let pass at once makes shorter
-
-# Sent without asking first: Open MPI's question waits behind data on the same connection. See workers/mpi/README.md.
-EAGER = ["btl_tcp_eager_limit", "btl_tcp_rndv_eager_limit", "btl_tcp_max_send_size"]
 
 pytestmark = [
     pytest.mark.full,  # needs an idle machine

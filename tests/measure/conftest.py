@@ -35,8 +35,11 @@ def read_bytes(path):
 
 
 def children_of(pid):
-    return [int(child) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children")
-            for child in read_bytes(path).split()]  # fmt: skip
+    try:
+        threads = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in read_bytes(thread / "children").split()]
 
 
 def is_alive(pid):
@@ -172,7 +175,7 @@ class Place:
             return database.execute(query).fetchall()
 
     @staticmethod
-    def until(condition, what, seconds=20):
+    def until(condition, what, seconds=60):
         """Polls until the condition gives something true, and returns that."""
         deadline = time.monotonic() + seconds
         while not (result := condition()):
@@ -308,3 +311,20 @@ def busy_neighbour(name):
 def neighbour():
     """Starts a process of a given name that keeps a CPU busy, as a context."""
     return busy_neighbour
+
+
+@pytest.fixture
+def tuning(place):
+    """Writes a tuning as `assay tune` would leave it, for a machine of so many CPUs; gives the file."""
+
+    def write(worker="pytorch", cpus=None, name="by hand", env=None, **settings):
+        launch = json.loads((ROOT / "workers" / worker / "worker.json").read_text()).get("launch", {})
+        cpus = cpus or len(os.sched_getaffinity(0))
+        document = {
+            "version": 1, "name": name, "workload": {"network": "resnet50"}, "goal": "latency", "platform": "0" * 32,
+            "worker": {"name": worker, "release": "1.0"}, "settings": {**settings, "env": env or {}}, "launch": launch,
+            "resources": {"sockets": 1, "nodes": 1, "cores": cpus, "threads": cpus},
+        }  # fmt: skip
+        return place.write(f"tuning-{len(list(place.path.iterdir()))}.json", json.dumps(document))
+
+    return write

@@ -160,3 +160,10 @@ def test_a_network_keeps_its_schema(place, validate, network):
     validate("network", shown)
     validate("graph", shown["graph"])
     assert sum(layer["parameters"] for layer in shown["layers"]) == shown["parameters"] == shown["graph"]["parameters"]
+
+
+@pytest.mark.parametrize("primitive", ["gemm", "conv3d", "rnn", "embedding", "all_reduce"])
+def test_a_primitive_keeps_its_schema(place, validate, primitive):
+    shown = place.assay("show", "--network", primitive, "--json").json()
+    validate("primitive", shown)
+    assert (shown["flops"] is None) == shown["exchanges"]

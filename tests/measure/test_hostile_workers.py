@@ -16,7 +16,7 @@ NAMED_BY_THE_ISSUE = {
     "fork_tree", "ignore_sigterm", "sigstop_self", "memory_blowup", "wrong_protocol", "crash_segv", "exit_3",
 }  # fmt: skip
 AFTER_THE_ANSWER = {"stops_reading", "unasked_message", "two_results"}  # found out at the next command
-LIMIT, PREPARE_LIMIT, TREE_DEAD = 1.0, 2.0, 5.0
+LIMIT, PREPARE_LIMIT, TREE_DEAD = 1.0, 2.0, 10.0
 MOST_GROWTH_BYTES = 64 << 20
 STAGES = ["prepare", "measure", "exit"]
 BRIEF = ["--quiet", "--runs", "1", "--retries", "0", "--warmup", "0", "--seconds", "50ms", "--max-samples", "20"]

@@ -108,7 +108,7 @@ def test_a_failure_of_one_side_ends_both(place, name, kind, stage, side):
     bad = f"misbehave: {name}, misbehave_at: {stage}, misbehave_step: {0 if stage == 'prepare' else 25}"
     first, second = (bad, "") if side == "a" else ("", bad)
     ended = place.assay("run", pair_file(place, first, second, runs=1), *BRIEF, expect=4)
-    assert ended.seconds < 10
+    assert ended.seconds < 40, "the default limits are minutes"
     assert place.left() == []
     [pair] = pairs(place.records(all_attempts=True))
     failed, other = pair if side == "a" else reversed(pair)
@@ -170,6 +170,7 @@ sys.exit(assay_worker.serve(Spinner))
 """
 
 
+@pytest.mark.timing
 def test_a_partner_stands_still_while_it_waits(place):
     """A thread that spins for ever may do so only in its own side's turns: half of the time."""
     folder = place.path / "workers" / "spinner"

@@ -13,10 +13,13 @@ BRIEF = ["--runs", "1", "--seconds", "1s", "--warmup", "200ms", "--retries", "0"
 CPUS = sorted(os.sched_getaffinity(0))
 ONE_CPU = ("taskset", "-c", str(CPUS[0]))
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("ASSAY_ENVIRONMENTS"),
-    reason="needs `assay worker install pytorch`, and ASSAY_ENVIRONMENTS set",
-)
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(
+        not os.environ.get("ASSAY_ENVIRONMENTS"),
+        reason="needs `assay worker install pytorch`, and ASSAY_ENVIRONMENTS set",
+    ),
+]
 
 
 @pytest.fixture
@@ -87,13 +90,16 @@ def test_a_busy_loop_on_the_same_core(measure, neighbour):
     assert record["validity"]["trusted"] is False
 
 
+@pytest.mark.full  # the peak of the machine is measured for it
 def test_every_result_says_how_well_the_hardware_is_used(place):
     """A network's FLOP/s against the best gemm, which is measured once for the store."""
     env = {"ASSAY_ENVIRONMENTS": os.environ["ASSAY_ENVIRONMENTS"]}
     words = ["run", "mobilenet_v2", "--worker", "pytorch", "--option", "image=64", *BRIEF, "--json"]
     [result] = place.assay(*words, seconds=300, **env).json()["results"]
     assert 0 < result["share_of_peak"] < 1
-    gemms = place.assay("show", "peak fp32", "--json", **env).json()["results"]
+    roofs = place.assay("show", "peak fp32 memory", "--json", **env).json()["results"]
+    gemms = [roof for roof in roofs if roof["trial"]["workload"]["network"] == "gemm"]
+    [triad] = [roof for roof in roofs if roof["trial"]["workload"]["network"] == "triad"]
     assert sorted(gemm["trial"]["workload"]["options"]["m"] for gemm in gemms) == [1024, 2048, 4096]
     best = max(gemms, key=lambda gemm: gemm["flops_per_second"])
     assert best["share_of_peak"] == 1 and best["trial_id"] == result["peak_trial"]
@@ -101,6 +107,9 @@ def test_every_result_says_how_well_the_hardware_is_used(place):
     flops = 2 * options["m"] * options["n"] * options["k"]
     assert best["flops_per_second"] == pytest.approx(flops * best["samples_per_second"])
     assert result["share_of_peak"] == pytest.approx(result["flops_per_second"] / best["flops_per_second"])
+    assert triad["bytes_per_second"] == pytest.approx(3 * 4 * 2**25 * triad["samples_per_second"])
+    memory = result["bytes_per_second"] / triad["bytes_per_second"]
+    assert result["share_of_roofline"] == pytest.approx(max(memory, result["share_of_peak"]))
     # The second time nothing is missing, and nothing is measured.
     assert place.assay(*words, ASSAY_LIBEXEC="/nowhere", **env).json()["results"] == [result]
     assert set(result["phases"]["seconds"]) == {"forward"}

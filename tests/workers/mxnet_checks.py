@@ -20,7 +20,8 @@ import assay_graph  # noqa: E402
 import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import numpy as np  # noqa: E402
-from assay_mxnet import network, steps  # noqa: E402
+import primitive_oracle  # noqa: E402
+from assay_mxnet import network, primitives, steps  # noqa: E402
 
 BATCH = 3
 
@@ -43,6 +44,28 @@ def assert_same(value, truth, bound=1e-5):
     assert value.shape == truth.shape, "%s instead of %s" % (value.shape, truth.shape)
     error = np.linalg.norm(value - truth) / np.linalg.norm(truth)
     assert error <= bound, error
+
+
+def check_primitives_compute_what_numpy_does():
+    for case, (name, batch, options) in primitive_oracle.CASES.items():
+        if name not in primitives.TABLE or options.get("pass", "forward") != "forward":
+            continue
+        asked = assay_worker.Prepare({"workload": primitive_oracle.workload(name, batch, options), "seed": 7})
+        made = primitives.Primitive(asked)
+        made.step()
+        tensors = {key: tensor.asnumpy() for key, tensor in made.tensors.items()}
+        off = primitive_oracle.difference(made.run().asnumpy(), primitive_oracle.wanted(name, options, tensors))
+        assert off < 1e-5, "%s is off by %g" % (case, off)
+
+
+def check_a_pass_that_mxnet_has_not_is_refused():
+    asked = primitive_oracle.workload("conv2d", 1, {"pass": "backward_data"})
+    try:
+        primitives.Primitive(assay_worker.Prepare({"workload": asked, "seed": 7}))
+    except assay_worker.Refused as refusal:
+        assert "backward_data" in str(refusal)
+    else:
+        raise AssertionError("it was taken")
 
 
 def windows(x, kernel, stride, padding, count, fill):

@@ -12,7 +12,7 @@ import sys
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FILES = ("pytorch_operator_checks", "pytorch_step_checks")
+FILES = ("pytorch_operator_checks", "pytorch_step_checks", "pytorch_primitive_checks")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Checks beside torch: weights, steps, layers, precision, layout and primitives. See pytorch_checks.py."""
+"""Checks beside torch: weights, steps, layers, precision, layout and collectives. See pytorch_checks.py."""
 
 import math
 
@@ -162,21 +162,6 @@ def check_layout_is_in_the_tensors():
     built, inputs, truth = run_infer(graph)
     last = [x.contiguous(memory_format=torch.channels_last) for x in inputs]
     assert_same(built.module.to(memory_format=torch.channels_last)(*last).detach(), truth)
-
-
-def check_primitives_compute_what_they_say():
-    workload = {"network": "gemm", "mode": "infer", "batch": 1, "precision": "fp32"}
-    workload["options"] = {"m": 5, "n": 7, "k": 3}
-    made = work.build(assay_worker.Prepare({"workload": workload, "seed": 1})).steps
-    made.step()
-    cells = {c: v.cell_contents for c, v in zip(made._run.__code__.co_freevars, made._run.__closure__)}
-    assert cells["c"].shape == (5, 7)
-    assert_same(cells["c"].double(), cells["a"].double() @ cells["b"].double())
-    workload = {**workload, "network": "triad", "options": {"elements": 1000}}
-    made = work.build(assay_worker.Prepare({"workload": workload, "seed": 1})).steps
-    made.step()
-    cells = {c: v.cell_contents for c, v in zip(made._run.__code__.co_freevars, made._run.__closure__)}
-    assert_same(cells["a"], cells["b"] + 3 * cells["c"])
 
 
 def check_what_a_collective_cannot_do_is_refused_by_name():

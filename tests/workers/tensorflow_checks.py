@@ -24,8 +24,9 @@ import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+import primitive_oracle  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from assay_tensorflow import operators, user_file, work  # noqa: E402
+from assay_tensorflow import operators, primitives, user_file, work  # noqa: E402
 
 BATCH = 3
 
@@ -35,6 +36,27 @@ def assert_same(value, truth, most=1e-5):
     assert value.shape == truth.shape, f"{value.shape} instead of {truth.shape}"
     error = np.linalg.norm(value - truth) / np.linalg.norm(truth)
     assert error <= most, error
+
+
+def channels_first(name, value):
+    """Images and weights as the oracle has them."""
+    order = {"weight": (3, 2, 0, 1)}.get(name, (0, 3, 1, 2))
+    return value.transpose(order) if value.ndim == 4 else value
+
+
+def check_primitives_compute_what_numpy_does():
+    for case, (name, batch, options) in primitive_oracle.CASES.items():
+        if name not in primitives.TABLE:
+            continue
+        options = {**options, "groups": 1} if name == "conv2d" else options  # noqa: PLW2901 - there are no others
+        asked = {"workload": primitive_oracle.workload(name, batch, options), "seed": 7}
+        made = work.build(assay_worker.Prepare(asked), None).steps
+        made.step()
+        tensors = {key: channels_first(key, tensor.numpy()) for key, tensor in made.tensors.items()}
+        is_weight = options.get("pass") == "backward_weights"
+        found = channels_first("weight" if is_weight else "output", made.output.numpy())
+        off = primitive_oracle.difference(found, primitive_oracle.wanted(name, options, tensors))
+        assert off < 1e-5, "%s is off by %g" % (case, off)
 
 
 def prepare(graph, mode="infer", batch=BATCH, precision="fp32", **more):

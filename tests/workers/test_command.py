@@ -132,7 +132,9 @@ def test_sigterm_ends_the_program_too(start, tmp_path):
         time.sleep(0.01)
     worker.process.terminate()
     worker.process.wait(10)
-    time.sleep(0.1)
+    deadline = time.monotonic() + 10
+    while processes_with(mark) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not processes_with(mark)
 
 

@@ -237,6 +237,11 @@ def wait_until(holds):
         time.sleep(0.02)
 
 
+def resident_kilobytes(pid):
+    status = open("/proc/%d/status" % pid).read()
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+
 def session(pid):
     try:
         return os.getsid(pid)
@@ -279,10 +284,8 @@ def test_memory_grows_until_ended(start):
     worker = start("fake")
     worker.prepare(options={"misbehave": "memory_blowup"})
     worker.send({"type": "measure", "detail": "step", "seconds": 1, "max_samples": 1})
-    time.sleep(0.7)
-    status = open("/proc/%d/status" % worker.process.pid).read()
+    wait_until(lambda: resident_kilobytes(worker.process.pid) > 500_000)
     worker.kill()
-    assert int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) > 500_000
 
 
 def test_a_line_of_a_gigabyte_keeps_coming(start):

@@ -29,7 +29,20 @@ SMALLEST = {
 LARGE = {"alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
 BRIEF = {"mobilenet_v2", "resnet50"}
 OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
-PRIMITIVES = {"gemm": {"m": 16, "n": 16, "k": 16}, "triad": {"elements": 1024}}
+PRIMITIVES = {
+    "gemm": {"m": 16, "n": 16, "k": 16},
+    "batched_gemm": {"m": 16, "n": 16, "k": 16},
+    "conv1d": {"width": 16},
+    "conv2d": {"height": 8, "width": 8},
+    "conv3d": {"depth": 2, "height": 4, "width": 4},
+    "attention": {"sequence": 8},
+    "rnn": {"features": 8, "hidden": 8, "sequence": 2},
+    "embedding": {"rows": 100},
+    "layer_norm": {"sequence": 2},
+    "copy": {"elements": 1024},
+    "triad": {"elements": 1024},
+}
+NEEDS_A_DEVICE = {"host_to_device"}
 COLLECTIVES = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "ping_pong"}
 OWN_FILES = {
     "pytorch": """
@@ -72,7 +85,7 @@ CELLS = cells()
 ALONE = [
     parameter(name, workload, mode, full=workload in SMALLEST.keys() - BRIEF)
     for name, workload, mode, _ in CELLS
-    if workload not in COLLECTIVES
+    if workload not in COLLECTIVES | NEEDS_A_DEVICE
 ]
 TOGETHER = [
     parameter(name, workload, mode, full=workload in SMALLEST and (workload not in OF_RANKS or mode == "infer"))
@@ -117,13 +130,18 @@ def asked_for(name, workload, folder):
     if workload == "*.onnx":
         counted = OWN_PARAMETERS if name == "onnxruntime" else None  # OpenVINO does not count those of a user's file
         return {"network": "open.onnx", "file": onnx_file(folder), "batch": 2}, counted
+    if workload == "*.replay":
+        path, bucket = folder / "step.replay", {"ready_seconds": 0.002, "bytes": 400}
+        times = {"forward_seconds": 0.001, "backward_seconds": 0.001}
+        path.write_text(json.dumps({"network": "own", "batch": 2, **times, "buckets": [bucket]}))
+        return {"network": "step.replay", "file": own_file(path, None), "batch": 2}, None
     assert workload in ("toy", "-- PROGRAM"), "there is a new workload: say here how it is run at a small size"
     return {"command": ["true"], "network": "true"} if workload == "-- PROGRAM" else {}, None
 
 
 def test_the_matrix_has_every_network():
     """So that a new network cannot be forgotten here."""
-    networks = {workload for _, workload, _, _ in CELLS} - PRIMITIVES.keys() - COLLECTIVES
+    networks = {workload for _, workload, _, _ in CELLS} - PRIMITIVES.keys() - COLLECTIVES - NEEDS_A_DEVICE
     assert {name for name in networks if name[0] not in "*-"} - {"toy"} == SMALLEST.keys()
 
 
@@ -149,7 +167,7 @@ def test_two_ranks_work_together(start, tmp_path, name, workload, mode):
             assert prepared["type"] == "prepared" and len(measured["ns"]) == 2 and code == 0
         return
     pair = Ranks(start, name)
-    settings = {} if workload in COLLECTIVES else {"intra_op": 1}  # two ranks on few CPUs
+    settings = {} if workload in COLLECTIVES | {"*.replay"} else {"intra_op": 1}  # two ranks on few CPUs
     for prepared in pair.prepare(mode=mode, seconds=PREPARE_SECONDS, settings=settings, **asked):
         assert prepared["type"] == "prepared", prepared
         assert parameters is None or prepared["parameters"] == parameters

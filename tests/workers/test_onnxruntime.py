@@ -71,6 +71,7 @@ def test_another_release_beside_it_keeps_the_protocol():
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.timing
 @TWO_CPUS
 @pytest.mark.parametrize("threads", [1, 2])
 def test_intra_op_is_read_back_and_seen_from_outside(start, threads):
@@ -83,6 +84,7 @@ def test_intra_op_is_read_back_and_seen_from_outside(start, threads):
     assert busy_threads(worker) == threads
 
 
+@pytest.mark.timing
 @TWO_CPUS
 @pytest.mark.parametrize("threads", [1, 2])
 def test_inter_op_is_read_back_and_seen_from_outside(worker, threads):
@@ -103,6 +105,7 @@ def test_left_alone_it_says_what_it_chose(worker):
 
 
 @TWO_CPUS
+@pytest.mark.timing
 @pytest.mark.parametrize("pool", ["intra_op", "inter_op"])
 @pytest.mark.parametrize("spin", [False, True])
 def test_spin_is_seen_after_a_step(worker, pool, spin):
@@ -180,6 +183,7 @@ CASES = {
     "compiler": ({**SMALL, "settings": {"compile": "inductor"}}, "compile"),
     "setting": ({**SMALL, "settings": {"loaders": 2}}, "loaders"),
     "network": ({"network": "banana"}, "banana"),
+    "pass": ({"network": "conv2d", "batch": 1, "options": {"pass": "backward_data"}}, "backward_data"),
     "ranks": ({**SMALL, "ranks": 2}, "2 ranks"),
     "device": ({**SMALL, "placement": {"device": "cuda", "ranks": 1}}, "cuda"),
     "version": ({"network": "small", "graph": {**SMALL["graph"], "version": 2}}, "version 2"),

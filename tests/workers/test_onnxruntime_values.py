@@ -134,6 +134,7 @@ NETWORKS = {
     "bert_base": ("sequence", 8),
     "gpt2": ("sequence", 8),
 }
+LARGER = ("googlenet", "bert_base", "gpt2")
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ def test_an_operator_computes_what_it_means(distance, name):
     assert distance(SMALL[name]) < 2e-6
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", ["mobilenet_v2", *(pytest.param(name, marks=pytest.mark.full) for name in LARGER)])
 def test_a_network_computes_what_its_graph_says(distance, name):
     assert distance(graph_of(name, (NETWORKS[name],))) < 1e-5
 
@@ -179,3 +180,11 @@ def test_a_network_computes_what_its_graph_says(distance, name):
 def test_every_operator_was_tried():
     tried = {node["op"] for graph in SMALL.values() for node in graph["nodes"]}
     assert tried == set(info("onnxruntime")["operators"])
+
+
+def test_primitives_compute_what_numpy_does():
+    argv = [interpreter("onnxruntime"), ORACLE.with_name("onnxruntime_primitive_checks.py")]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=120)
+    off = json.loads(done.stdout)
+    assert {"gemm", "batched gemm", "conv3d forward", "lstm", "gru", "embedding", "layer norm"} <= off.keys()
+    assert {case: value for case, value in off.items() if value > 1e-5} == {}

@@ -109,6 +109,7 @@ def heavy():
     return {"network": "heavy", "graph": graphs.graph([graphs.image([64, 56, 56])], nodes), "batch": 4}
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("threads", [1, 2])
 def test_intra_op_is_read_back_and_seen_from_outside(start, threads):
     if len(os.sched_getaffinity(0)) < 2:

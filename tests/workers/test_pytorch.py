@@ -51,6 +51,7 @@ def test_versions_name_what_torch_stands_on(worker):
     assert {"python", "mkl", "onednn", "openmp", "numpy"} <= set(versions)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("threads", [1, 2])
 def test_intra_op_is_read_back_and_seen_from_outside(worker, threads):
     if len(os.sched_getaffinity(0)) < 2:
@@ -67,6 +68,7 @@ def test_library_threads_alone(worker, threads):
     assert prepared["effective"]["library_threads"] == prepared["effective"]["intra_op"] == threads
 
 
+@pytest.mark.timing
 def test_a_contrary_variable_loses_against_the_setting(start):
     worker = start("pytorch", env={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
     prepared = worker.prepare(**GEMM, settings={"intra_op": 2}, seconds=PREPARE_SECONDS)
@@ -79,6 +81,7 @@ def test_inter_op_is_read_back(worker):
     assert prepared["effective"]["inter_op"] == 3
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("spin", [False, True])
 def test_spin_reaches_openmp(worker, spin):
     """A thread that waits passively leaves its CPU: seen in a step that is serial but for a short parallel part."""
@@ -100,6 +103,7 @@ def test_layout_is_read_back(start):
         assert prepared["effective"]["layout"] == layout
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("mode", ["infer", "train"])
 def test_a_compiled_step_has_phases_but_no_layers(worker, mode):
     prepared = worker.prepare(**SMALL, mode=mode, settings={"compile": "inductor"}, seconds=300)

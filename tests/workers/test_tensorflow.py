@@ -83,6 +83,7 @@ def test_threads_are_read_back_and_seen_from_outside(start, intra_op, inter_op, 
     assert threads_at_work(worker) == (inter_op, helpers)
 
 
+@pytest.mark.timing
 def test_a_compiled_training_step(worker):
     settings = {"compile": "xla", "layout": "nhwc"}
     prepared = worker.prepare(**SMALL, mode="train", settings=settings, seconds=PREPARE_SECONDS)

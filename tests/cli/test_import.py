@@ -1,0 +1,70 @@
+"""`assay import` on what PyTorch's profiler writes, and on what is no such thing."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+PYTHON = pathlib.Path(os.environ.get("ASSAY_ENVIRONMENTS", "none")) / "pytorch-2.13.0" / "bin" / "python"
+
+# Five steps; the first two are for warming up.
+PROFILE = """
+import sys, torch
+torch.manual_seed(1)
+net = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Conv2d(8, 16, 3),
+    torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(16 * 28 * 28, 10))
+best = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+schedule = torch.profiler.schedule(wait=1, warmup=1, active=3)
+keep = lambda profile: profile.export_chrome_trace(sys.argv[1])
+with torch.profiler.profile(schedule=schedule, on_trace_ready=keep, record_shapes=True) as profile:
+    for _ in range(5):
+        best.zero_grad()
+        out = net(torch.randn(4, 3, 32, 32))
+        torch.nn.functional.cross_entropy(out, torch.randint(10, (4,))).backward()
+        best.step()
+        profile.step()
+print(sum(p.numel() for p in net.parameters()))
+"""
+
+
+@pytest.mark.skipif(not PYTHON.exists(), reason="the worker pytorch is not installed")
+def test_a_profile_becomes_layers_that_predict_takes(assay, validate, tmp_path):
+    argv = [PYTHON, "-c", PROFILE, tmp_path / "trace.json"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=True)
+    asked = ["import", "trace.json", "--batch", "4", "-o", "layers.json", "--json"]
+    table = validate(json.loads(assay(*asked).stdout), "layers")
+    layers = table["layers"]
+    assert sum(sum(layer["gradient_bytes"]) for layer in layers) == 4 * int(done.stdout.split()[-1])
+    # Two convolutions, a norm and a linear layer have two tensors each.
+    with_gradients = [layer for layer in layers if layer["gradient_bytes"]]
+    assert [len(layer["gradient_bytes"]) for layer in with_gradients] == [2, 2, 2, 2]
+    kinds = [layer["name"].split("::")[-1] for layer in with_gradients]
+    assert kinds == ["conv2d", "batch_norm", "conv2d", "linear"]
+    assert all(layer["forward_seconds"] > 0 and layer["backward_seconds"] > 0 for layer in with_gradients)
+    assert table["update_seconds"] > 0
+    # The parts take no longer than the longest step that was profiled.
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    steps = [event["dur"] for event in events if str(event.get("name")).startswith("ProfilerStep#")]
+    parts = sum(layer["forward_seconds"] + layer["backward_seconds"] for layer in layers) + table["update_seconds"]
+    assert 0.2 * min(steps) < 1e6 * parts < max(steps)
+    (tmp_path / "c.yaml").write_text("nodes: 2\nacross: {latency: 1 us, bandwidth: 1 GB/s}\nslow_down: 1\n")
+    asked = ["predict", "mine", "--cluster", "c.yaml", "--layers", "layers.json", "--devices", "1", "--json"]
+    said = json.loads(assay(*asked).stdout)["points"][0]["step"]["seconds"]
+    assert said == pytest.approx(parts, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("{}", "export_chrome_trace"),
+        ('{"traceEvents": []}', "no backward pass"),
+        ("x", "trace.json"),
+        ('{"traceEvents": [{"ph": "X", "name": 3}]}', "trace.json"),
+    ],
+)
+def test_what_is_no_trace_is_refused(assay, tmp_path, text, words):
+    (tmp_path / "trace.json").write_text(text)
+    assert words in assay("import", "trace.json", "--batch", "1", code=1).stderr
