@@ -1,9 +1,11 @@
 """What every figure shares: where the build is, a private place to work, and the line of JSON that ends it."""
 
 import json
+import math
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -51,7 +53,19 @@ def installed_worker(env, name):
     return workers[-1]
 
 
-def finish(figure, value, goal, holds, low=None, high=None):
-    """Prints the figure as the last line and ends the program: 0 only where the goal holds."""
-    print(json.dumps({"figure": figure, "value": value, "low": low, "high": high, "goal": goal, "holds": bool(holds)}))
+def median_interval(values):
+    """Median, and its 95 % interval from order statistics (none below 6 values)."""
+    ordered = sorted(values)
+    n = len(ordered)
+    below, rank = 0.0, 0
+    while (below := below + math.comb(n, rank) / 2**n) <= 0.025:
+        rank += 1
+    low, high = (ordered[rank - 1], ordered[n - rank]) if rank > 0 else (None, None)
+    return statistics.median(ordered), low, high
+
+
+def finish(figure, value, goal, holds, low=None, high=None, detail=None):
+    """Prints the figure as the last line and ends the program: 0 only where the goal holds. `detail` holds more."""
+    line = {"figure": figure, "value": value, "low": low, "high": high, "goal": goal, "holds": bool(holds)}
+    print(json.dumps(line if detail is None else line | {"detail": detail}))
     sys.exit(0 if holds else 1)

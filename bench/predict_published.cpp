@@ -1,0 +1,79 @@
+// predict_published DDL.csv MEGATRON.csv: calibrates on the small rows of published tables and says the large ones, one
+// line of JSON for each row and one for the constants. Run by bench/predict_published.
+#include <cstdio>
+#include <map>
+
+#include "bench/published.hpp"
+
+namespace assay::bench {
+namespace {
+
+constexpr std::int64_t kMostCalibrated = 8;  // devices
+
+void print(const json& line) {
+  std::printf("%s\n", line.dump().c_str());
+}
+
+void say_data_parallel(const std::string& path) {
+  const auto rows = published_steps(model::read_csv(path));
+  std::vector<predict::MeasuredStep> small;
+  for (const auto& row : rows) {
+    if (row.step.devices <= kMostCalibrated) small.push_back(row.step);
+  }
+  const auto cluster = predict::calibrate(small);
+  print({{"constants", to_json(cluster)}});
+  for (const auto& row : rows) {
+    if (row.step.devices == 1) continue;
+    print({{"table", "ddl_2020"},
+           {"network", row.network},
+           {"interconnect", row.step.link},
+           {"method", row.method},
+           {"devices", row.step.devices},
+           {"messages", row.step.messages.size()},
+           {"calibrated", row.step.devices <= kMostCalibrated},
+           {"published", row.samples_per_second},
+           {"predicted", row.batch / predict::step_seconds(row.step, cluster)}});
+  }
+}
+
+/// An A100 of 80 GB with NVLink and a 200 Gb/s link of its own to other nodes, as the maker says.
+predict::TransformerDevice a100() {
+  return {312e12, 2039e9, 80e9, 300e9, 25e9, 1};
+}
+
+void say_transformers(const std::string& path) {
+  std::map<predict::Recompute, double> shares;
+  for (const auto& row : published_transformers(model::read_csv(path))) {
+    auto device = a100();
+    const bool calibrated = row.network == "megatron_22b";
+    if (calibrated) {
+      shares[row.plan.recompute] = transformer_step(row.shape, row.plan, device).seconds / row.seconds;
+      print({{"share_of_peaks", shares[row.plan.recompute]}, {"recompute", name_of(row.plan.recompute)}});
+    }
+    device.share = shares.at(row.plan.recompute);
+    const auto step = transformer_step(row.shape, row.plan, device);
+    print({{"table", "megatron_2022"},
+           {"network", row.network},
+           {"method", name_of(row.plan.recompute)},
+           {"devices", row.plan.devices()},
+           {"calibrated", calibrated},
+           {"published", row.seconds},
+           {"predicted", step.seconds},
+           {"memory_gb", 1e-9 * transformer_memory(row.shape, row.plan).total()},
+           {"step", to_json(step)}});
+  }
+}
+
+}  // namespace
+}  // namespace assay::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  try {
+    assay::bench::say_data_parallel(argv[1]);
+    assay::bench::say_transformers(argv[2]);
+  } catch (const assay::Error& error) {
+    std::fprintf(stderr, "predict_published: %s\n", error.what());
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/model/frame.hpp"
+#include "assay/predict/calibrate.hpp"
+#include "assay/predict/transformer.hpp"
+
+namespace assay::bench {
+
+/// A row of examples/published/ddl_2020.csv, with what the published programs are known to do.
+struct PublishedStep {
+  std::string network;
+  std::string method;
+  double samples_per_second = 0;
+  double batch = 0;            ///< of all devices
+  predict::MeasuredStep step;  ///< seconds as published
+};
+
+/// Gradients of one node of a network, which are there once its backward pass is done.
+struct PublishedNode {
+  double flops = 0;  ///< forward, for one sample
+  std::vector<double> gradient_bytes;
+};
+
+/// The network as it was trained, in the order of the forward pass: resnet50 is ours; the BERTs have the heads for
+/// pre-training and 30,528 words. The matrix of words is also that of the output, so its gradient is there last.
+std::vector<PublishedNode> published_network(const std::string& name);
+
+/// All rows of one frame whose method is bsp-a2a, wfbp-a2a or mg-wfbp.
+std::vector<PublishedStep> published_steps(const model::Frame& frame);
+
+/// A row of examples/published/megatron_2022.csv.
+struct PublishedTransformer {
+  std::string network;
+  predict::TransformerShape shape;
+  predict::TransformerPlan plan;
+  double seconds = 0;
+};
+
+std::vector<PublishedTransformer> published_transformers(const model::Frame& frame);
+
+}  // namespace assay::bench
