@@ -1,5 +1,6 @@
 // A store with two campaigns of the same trials, for figures about reading.
-//   fill_store PATH TRIALS RUNS SAMPLES
+//   fill_store STORE TRIALS RUNS SAMPLES [NAME]: the campaigns are "before" and "after", with NAME in front where it is
+//   given, and then of trials of their own
 #include <cmath>
 #include <iostream>
 #include <random>
@@ -13,9 +14,9 @@ namespace {
 
 using namespace assay;
 
-Trial trial_of(std::int64_t number) {
+Trial trial_of(std::int64_t number, const std::string& prefix) {
   Trial trial;
-  trial.workload.network = "toy";
+  trial.workload.network = prefix + "toy";
   trial.workload.batch = number + 1;
   trial.worker = {"fake", "1.0"};
   return trial;
@@ -42,14 +43,15 @@ Record record_of(const Trial& trial, double scale, std::int64_t samples, std::mt
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 5 && argc != 6) return 2;
+  const std::string prefix = argc == 6 ? argv[5] : "";
   const auto store = store::open_store(argv[1], store::Access::create);
   std::mt19937_64 random(1);
   for (const bool second : {false, true}) {
     plan::Campaign campaign;
-    campaign.name = second ? "after" : "before";
+    campaign.name = prefix + (second ? "after" : "before");
     campaign.runs = std::stoll(argv[3]);
-    for (std::int64_t i = 0; i < std::stoll(argv[2]); ++i) campaign.trials.push_back(trial_of(i));
+    for (std::int64_t i = 0; i < std::stoll(argv[2]); ++i) campaign.trials.push_back(trial_of(i, prefix));
     store::LeaseRequest request;
     request.campaign = store->plan(campaign, false).campaign;
     request.is_dead = [](const auto&) { return false; };

@@ -17,8 +17,8 @@ json named_artifact(const std::string& store, const std::string& name, const Wan
     if (found == name) return std::move(one->content);
     names += (names.empty() ? "" : ", ") + printable(found, 60);
   }
-  fail(ErrorKind::usage, "{} {}: {} has no {} of that name. {}", wanted.flag, shown(name), store, wanted.kind,
-       names.empty() ? std::string(wanted.advice) : "There is " + names + ".");
+  fail(ErrorKind::usage, "{} {}: {} has no {} of that name. {}", wanted.flag, shown(name), store::shown_location(store),
+       wanted.kind, names.empty() ? std::string(wanted.advice) : "There is " + names + ".");
 }
 
 }  // namespace assay::cli

@@ -16,6 +16,7 @@ namespace assay::cli {
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
 /// `behind` is a program to start.
 void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
+void add_agent(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
@@ -26,6 +27,7 @@ void add_export(CLI::App& app, int& exit_code);
 void add_history(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
+void add_store(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 /// `assay worker install`; `worker` is the subcommand above it.

@@ -40,8 +40,10 @@ std::int64_t cores_shared(const platform::Topology& allowed) {
 }
 
 void look_at_disk(const std::string& store, platform::Situation& s) {
+  const auto where = store::locate(store);
+  if (!where.is_file) return;  // its disk is another machine's
   std::error_code error;
-  const fs::path folder = fs::absolute(store, error).parent_path();
+  const fs::path folder = fs::absolute(where.place, error).parent_path();
   s.store_folder = folder.string();
   const auto space = fs::space(folder, error);
   if (!error) s.disk_free_bytes = static_cast<std::int64_t>(space.available);

@@ -28,7 +28,8 @@ std::map<std::string, std::vector<double>> seconds_beside_samples(const std::str
 }  // namespace
 
 std::optional<Expected> expected_duration(const plan::Campaign& campaign, const std::string& store) {
-  if (!std::filesystem::exists(store)) return std::nullopt;
+  const auto where = store::locate(store);
+  if (where.is_file && !std::filesystem::exists(where.place)) return std::nullopt;
   Expected expected;
   std::map<std::string, double> start;
   for (auto& [worker, seconds] : seconds_beside_samples(store)) {

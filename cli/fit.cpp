@@ -58,7 +58,7 @@ model::Frame frame_of_input(const FitFlags& o) {
   auto frame = model::frame_of(store->trials(filter), store->runs(filter), o.across_platforms ? &machines : nullptr);
   if (frame.rows.empty()) {
     fail(ErrorKind::usage, "{} has no run that counts{}. `assay run` measures; a CSV file can be named instead.",
-         o.store, o.campaign.empty() ? "" : " in that campaign");
+         store::shown_location(o.store), o.campaign.empty() ? "" : " in that campaign");
   }
   return frame;
 }

@@ -93,8 +93,8 @@ compare::HistoryRequest request_of(const HistoryOptions& o) {
   add("--worker", o.worker);
   add("--trial", o.trial);
   add("--since", o.since);
-  fail(ErrorKind::usage, "no run in {} that gave a time{}{}. `assay show --all` lists what there is.", o.store,
-       asked.empty() ? "" : " fits", asked);
+  fail(ErrorKind::usage, "no run in {} that gave a time{}{}. `assay show --all` lists what there is.",
+       store::shown_location(o.store), asked.empty() ? "" : " fits", asked);
 }
 
 int history(const HistoryOptions& o) {

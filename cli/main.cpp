@@ -16,6 +16,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/store/location.hpp"
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
 
@@ -52,9 +53,10 @@ void add_environment_twins(CLI::App& app) {
 /// and for what is written from it.
 void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std::string>& behind, int& exit_code) {
   using Add = std::function<void()>;
-  const std::array<std::pair<std::string_view, Add>, 14> commands{{
+  const std::array<std::pair<std::string_view, Add>, 16> commands{{
       {"doctor", [&] { add_doctor(app, exit_code); }},
       {"run", [&] { add_run(app, behind, exit_code); }},
+      {"agent", [&] { add_agent(app, exit_code); }},
       {"show", [&] { add_show(app, exit_code); }},
       {"compare", [&] { add_compare(app, exit_code); }},
       {"history", [&] { add_history(app, exit_code); }},
@@ -67,6 +69,7 @@ void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std:
       {"export", [&] { add_export(app, exit_code); }},
       {"report", [&] { add_report(app, exit_code); }},
       {"worker", [&] { add_worker(app, exit_code); }},
+      {"store", [&] { add_store(app, exit_code); }},
   }};
   const auto is_wanted = [&](const auto& command) { return command.first == wanted; };
   const bool known = std::any_of(commands.begin(), commands.end(), is_wanted);
@@ -87,6 +90,12 @@ int run(int argc, char** argv) {
   const std::string_view command = argc < 2 ? "" : argv[1];
   if (!behind.empty() && command != "run" && command != "exec") {
     fail(ErrorKind::usage, "-- {}: only `assay run` and `assay exec` take a program.", shown(behind[0]));
+  }
+  if (std::any_of(argv, argv + argc, [](const char* word) { return store::has_password(word); })) {
+    fail(ErrorKind::usage,
+         "a password on a command line can be read by every user of this host. Put the URL into a file that only you "
+         "can "
+         "read, and write --store @FILE; or the password into ~/.pgpass.");
   }
   CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
@@ -118,7 +127,12 @@ std::pair<std::string, std::string> split_assignment(const std::string& text, co
 }
 
 void add_store_option(CLI::App& command, std::string& store) {
-  command.add_option("--store", store, "SQLite file that keeps everything")->capture_default_str()->type_name("PATH");
+  command
+      .add_option(
+          "--store", store,
+          "What keeps everything: a SQLite file, postgresql://USER@HOST/DATABASE, or @FILE that holds such a URL")
+      ->capture_default_str()
+      ->type_name("PATH");
 }
 
 std::size_t terminal_width() {

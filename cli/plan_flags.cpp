@@ -105,6 +105,9 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
           "--meter", flags.meter,
           "Program that tells the energy used so far, in joules [counters of the machine, where there are some]")
       ->group(group);
+  command
+      .add_option("--platform", flags.platform, "Measure only on the platform whose id begins so, as doctor prints it")
+      ->group(group);
   command.add_option("--retries", flags.retries, "How often a disturbed run is measured again [2]")->group(group);
   command
       .add_option(
@@ -125,6 +128,7 @@ void apply(const MeasureFlags& flags, Measure& m) {
   if (!flags.memory_limit.empty()) m.memory_limit_bytes = parse_bytes(flags.memory_limit, "--memory-limit");
   if (!flags.meter.empty()) m.meter = flags.meter;
   if (m.meter) m.meter = meter_program(*m.meter);
+  if (!flags.platform.empty()) m.platform = flags.platform;
   if (flags.max_samples) m.max_samples = *flags.max_samples;
   if (flags.pair_steps) m.pair_steps = *flags.pair_steps;
   if (flags.retries) m.retries = *flags.retries;

@@ -32,6 +32,7 @@ struct MeasureFlags {
   std::string prepare_limit;
   std::string memory_limit;
   std::string meter;
+  std::string platform;
   std::optional<std::int64_t> max_samples;
   std::optional<std::int64_t> pair_steps;
   std::optional<std::int64_t> retries;

@@ -26,9 +26,10 @@ std::vector<predict::KeptPrediction> kept_predictions(store::Store& store, const
     kept.push_back({one.inputs_hash.substr(0, kShownDigits), one.created_utc, std::move(said)});
   }
   if (!kept.empty()) return kept;
+  const auto where = store::shown_location(from.store);
   fail(ErrorKind::usage,
        "--score: {} has no prediction{}. Make one: assay predict NETWORK --cluster FILE --store {}, then measure.",
-       from.store, from.network.empty() && from.cluster.empty() ? "" : " of that network and cluster", from.store);
+       where, from.network.empty() && from.cluster.empty() ? "" : " of that network and cluster", where);
 }
 
 /// Runs of training that ended well and were not disturbed, one process for each device.
@@ -101,6 +102,7 @@ void print_score(const ScoreFlags& flags, const ScoredStore& from, bool as_json)
 
 void keep_prediction(const std::string& store, const json& inputs, predict::ScalingPrediction& said) {
   const auto opened = store::open_store(store, store::Access::create);
+  const auto where = store::shown_location(store);
   const auto hash = hash_hex(canonical_json(inputs));
   const auto content = to_json(said);
   const auto kept = opened->artifacts(kPredictionKind);
@@ -109,9 +111,9 @@ void keep_prediction(const std::string& store, const json& inputs, predict::Scal
   if (found == kept.end()) {
     opened->put_artifact(kPredictionKind, hash, content);
     said.notes.push_back(
-        fmt::format("Kept in {}: once it was measured, assay predict --score --store {} scores it.", store, store));
+        fmt::format("Kept in {}: once it was measured, assay predict --score --store {} scores it.", where, where));
   } else {
-    said.notes.push_back(fmt::format("{} has this prediction since {}.", store, found->created_utc));
+    said.notes.push_back(fmt::format("{} has this prediction since {}.", where, found->created_utc));
   }
 }
 

@@ -36,7 +36,7 @@ std::string read_form() {
 
 std::vector<store::CampaignRow> chosen_campaigns(store::Store& store, const ReportFlags& o) {
   auto all = store.campaigns();
-  if (all.empty()) fail(ErrorKind::usage, "{} has no campaign. `assay run` makes one.", o.store);
+  if (all.empty()) fail(ErrorKind::usage, "{} has no campaign. `assay run` makes one.", store::shown_location(o.store));
   if (o.campaigns.empty()) return all;
   std::vector<store::CampaignRow> chosen;
   for (const auto& name : o.campaigns) chosen.push_back(choose_campaign(all, name, o.store));
@@ -47,7 +47,7 @@ void write_report(const ReportFlags& o) {
   const auto form = read_form();
   const auto store = store::open_store(o.store, store::Access::read);
   auto evidence = gather_evidence(*store, chosen_campaigns(*store, o));
-  evidence.store = o.store;
+  evidence.store = store::shown_location(o.store);
   auto page = page_of(evidence);
   page.title = !o.title.empty() ? o.title : "Assay: " + evidence.campaigns.back().name;
   write_output(o.output, html_page(page, form));

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "assay/plan/spec.hpp"
+#include "assay/platform/machine.hpp"
 #include "assay/report/report.hpp"
 #include "assay/stats/looks.hpp"
 #include "cli/command.hpp"
@@ -29,6 +30,7 @@ struct RunOptions {
   bool again = false;
   bool json = false;
   bool dry_run = false;
+  bool plan_only = false;
   bool no_peak = false;
 };
 
@@ -91,8 +93,8 @@ void print_plan(const plan::Campaign& campaign, const std::string& store, bool a
   out += fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
                      campaign.trials.size(), campaign.runs, runs, seconds);
   if (const auto expected = expected_duration(campaign, store)) {
-    out += fmt::format("By {} earlier runs in {} of these workers: about {}\n", expected->runs, store,
-                       for_person(static_cast<std::int64_t>(expected->seconds) + 1));
+    out += fmt::format("By {} earlier runs in {} of these workers: about {}\n", expected->runs,
+                       store::shown_location(store), for_person(static_cast<std::int64_t>(expected->seconds) + 1));
   }
   print(out);
 }
@@ -116,6 +118,30 @@ measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const p
   return work(o.work, store, catalog, *peak, false, stop_fd, id);
 }
 
+/// Leaves the runs to agents.
+int plan_only(const RunOptions& o, const plan::Campaign& campaign) {
+  if (campaign.measure.stop) {
+    fail(ErrorKind::usage, "--plan-only: --stop plans by what was measured. Say how many runs with --runs instead.");
+  }
+  const auto planned = store::open_store(o.work.store, store::Access::create)->plan(campaign, o.again);
+  print(o.json ? to_json(planned).dump(2) + "\n"
+               : fmt::format("campaign {}: {} runs, {} of them new. `assay agent` carries them out.\n",
+                             planned.campaign.substr(0, 8), planned.runs, planned.new_runs));
+  return 0;
+}
+
+/// A campaign that asks for a platform is measured there or not at all.
+void check_platform(const plan::Campaign& campaign) {
+  const auto& asked = campaign.measure.platform;
+  if (!asked) return;
+  const auto here = platform::this_machine().id;
+  if (here.starts_with(*asked)) return;
+  fail(ErrorKind::usage,
+       "this is platform {}, and the campaign asks for {}. Plan it with --plan-only, and start `assay "
+       "agent` there.",
+       here.substr(0, 8), *asked);
+}
+
 int run(const RunOptions& o, const CLI::App& command) {
   const auto catalog = catalog_at_hand();
   const auto campaign = make_campaign(o, catalog, command);
@@ -123,8 +149,10 @@ int run(const RunOptions& o, const CLI::App& command) {
     print_plan(campaign, o.work.store, o.json);
     return 0;
   }
+  if (o.plan_only) return plan_only(o, campaign);
+  check_platform(campaign);
   const auto stop = stop_signals();
-  const auto store = store::open_store(o.work.store, store::Access::create);
+  const auto store = open_to_work(o.work, store::Access::create);
   std::string id;
   auto end = work(o.work, *store, catalog, campaign, o.again, stop.get(), id);
   if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());
@@ -162,6 +190,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
   add_measure_flags(*command, o->measure);
   command->add_flag("--json", o->json, "Print the results as JSON");
   command->add_flag("--dry-run", o->dry_run, "Print the plan and measure nothing");
+  command->add_flag("--plan-only", o->plan_only, "Put the runs into the store and leave them to `assay agent`");
   command->add_flag("--no-peak", o->no_peak,
                     "Do not measure the best gemm and triad here, of which results are a share");
   command->footer(

@@ -1,6 +1,7 @@
 #include <map>
 #include <memory>
 
+#include "assay/report/fleet.hpp"
 #include "assay/report/layers.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/table.hpp"
@@ -20,6 +21,7 @@ struct ShowOptions {
   std::string trial;
   bool all = false;
   bool layers = false;
+  bool fleet = false;
   bool roofline = false;
   bool json = false;
   std::string markdown;
@@ -66,10 +68,20 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   if (o.layers) print("\n" + layers_of(store, trial, filter));
 }
 
+void show_fleet(store::Store& store, const ShowOptions& o) {
+  const auto campaigns = store.campaigns();
+  if (campaigns.empty()) fail(ErrorKind::usage, "there is no campaign yet. `assay run --plan-only` makes one.");
+  const auto campaign = o.campaign.empty() ? campaigns.back() : choose_campaign(campaigns, o.campaign, o.store);
+  const store::Filter filter{.campaign = campaign.id, .counted_only = false};
+  const auto fleet = report::fleet_of(campaign, store.held(campaign.id), store.trials(filter), store.runs(filter));
+  print(o.json ? to_json(fleet).dump(2) + "\n" : report::fleet_report(fleet, terminal_width()));
+}
+
 void show(const ShowOptions& o) {
   if (o.network.all || !o.network.name.empty()) return show_network(o.network, o.json);
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
+  if (o.fleet) return show_fleet(*store, o);
   const auto data = results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
   if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results(data));
   if (o.roofline && !o.json) return print(roofline_report(data.results, known_roofline(*store), terminal_width()));
@@ -88,6 +100,7 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
   command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they lie below the roofline");
   command->add_flag("--all", o->all, "Every campaign");
+  command->add_flag("--fleet", o->fleet, "Where a campaign stands now: done, running where, failed why, time left");
   command->add_flag("--json", o->json, "Print as JSON");
   command->add_option("--markdown", o->markdown, "Also write the results as Markdown, for a pull request")
       ->type_name("FILE");

@@ -5,6 +5,7 @@
 #include "assay/compare/stopping.hpp"
 #include "assay/core/hash.hpp"
 #include "assay/measure/run_directory.hpp"
+#include "assay/store/spool.hpp"
 #include "cli/command.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
@@ -12,22 +13,16 @@
 namespace assay::cli {
 namespace {
 
+/// Tells stores apart in names of files and processes.
+std::string mark_of(const std::string& location) {
+  return hash_hex(store::locate(location).identity).substr(0, 8);
+}
+
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
                           const std::string& campaign, int stop_fd) {
-  measure::AgentOptions options;
+  auto options = agent_options(flags);
   options.campaign = campaign;
-  options.lease_seconds = flags.lease_seconds;
-  options.host_lock = !flags.no_host_lock;
-  options.host_lock_path = flags.host_lock;
-  options.run_root = measure::default_run_root();
-  options.store_mark = hash_hex(std::filesystem::canonical(flags.store).string()).substr(0, 8);
-  options.cache = cache_root();
-  options.data = data_root();
-  options.hosts.names = flags.hosts;
-  if (!flags.interface.empty()) options.hosts.interface = flags.interface;
-  const auto rank_program = libexec_folder() / "assay-rank";
-  const auto launcher = measure::launcher_by_ranks(measure::local_launcher(rank_program),
-                                                   measure::mpi_launcher(rank_program, options.hosts));
+  const auto launcher = launcher_of(options);
   Progress progress(store, campaign, flags.quiet);
   return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
 }
@@ -56,6 +51,35 @@ std::vector<std::int64_t> next_look(store::Store& store, const std::string& id, 
 
 }  // namespace
 
+std::unique_ptr<store::Store> open_to_work(const WorkFlags& flags, store::Access access) {
+  auto opened = store::open_store(flags.store, access);
+  if (store::locate(flags.store).is_file) return opened;
+  std::filesystem::path spool = flags.spool;
+  // Not below TMPDIR, which a scheduler may empty with the job.
+  if (spool.empty()) spool = measure::own_folder("/var/tmp") / fmt::format("spool-{}.db", mark_of(flags.store));
+  return std::make_unique<store::SpooledStore>(std::move(opened), spool);
+}
+
+measure::AgentOptions agent_options(const WorkFlags& flags) {
+  measure::AgentOptions options;
+  options.lease_seconds = flags.lease_seconds;
+  options.host_lock = !flags.no_host_lock;
+  options.host_lock_path = flags.host_lock;
+  options.run_root = measure::default_run_root();
+  options.store_mark = mark_of(flags.store);
+  options.cache = cache_root();
+  options.data = data_root();
+  options.hosts.names = flags.hosts;
+  if (!flags.interface.empty()) options.hosts.interface = flags.interface;
+  return options;
+}
+
+std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options) {
+  const auto rank_program = libexec_folder() / "assay-rank";
+  return measure::launcher_by_ranks(measure::local_launcher(rank_program),
+                                    measure::mpi_launcher(rank_program, options.hosts));
+}
+
 void add_work_flags(CLI::App& command, WorkFlags& flags) {
   add_store_option(command, flags.store);
   command.add_flag("--quiet", flags.quiet, "No progress on stderr");
@@ -68,6 +92,8 @@ void add_work_flags(CLI::App& command, WorkFlags& flags) {
   command.add_option("--interface", flags.interface, "Network device on which ranks find each other");
   command.add_flag("--no-host-lock", flags.no_host_lock,
                    "Do not wait for other runs on this host (they disturb each other)");
+  command.add_option("--spool", flags.spool,
+                     "With a store on a server: file for finished runs while it is away [one in /var/tmp]");
   command.add_option("--host-lock", flags.host_lock, "Lock file in place of the host's common one");
 }
 

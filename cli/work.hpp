@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,17 @@ struct WorkFlags {
   std::string host_lock;
   std::vector<std::string> hosts;
   std::string interface;
+  std::string spool;  ///< file; empty: one of this host and user
 };
+
+/// Opens the store for an agent of this process. One behind a network gets a spool, which keeps what is finished while
+/// its server is away.
+std::unique_ptr<store::Store> open_to_work(const WorkFlags& flags, store::Access access);
+
+/// What an agent goes by, of these flags.
+measure::AgentOptions agent_options(const WorkFlags& flags);
+/// For runs on this host, and with mpirun for runs of several ranks.
+std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options);
 
 void add_work_flags(CLI::App& command, WorkFlags& flags);
 

@@ -54,14 +54,22 @@ function(assay_library name)
 endfunction()
 
 # assay_test(core SOURCES a_test.cpp): one test program per folder, each test case its own ctest entry.
+# TOGETHER Name: those whose names begin so are one entry, because they share what is costly to start.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TOGETHER" "SOURCES;DEPENDS" ${ARGN})
   if(NOT ASSAY_TESTS OR (ASSAY_UNIT_TESTS AND NOT name IN_LIST ASSAY_UNIT_TESTS))
     return()
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE assay_${name} ${ARG_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
-  gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${name}" TIMEOUT 120)
+  set(discovered)
+  if(ARG_TOGETHER)
+    set(discovered TEST_FILTER "-${ARG_TOGETHER}*")
+    add_test(NAME ${name}.${ARG_TOGETHER} COMMAND ${name}_test "--gtest_filter=${ARG_TOGETHER}*")
+    set_tests_properties(${name}.${ARG_TOGETHER} PROPERTIES LABELS "${name}" TIMEOUT 600)
+  endif()
+  gtest_discover_tests(${name}_test ${discovered} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${name}" TIMEOUT 120)
 endfunction()
 
 # assay_fuzzer(record SOURCES record_fuzz.cpp DEPENDS assay_core): a libFuzzer program, built by the asan preset.

@@ -20,7 +20,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # For environments of the workers in Python; and for what starts several ranks.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-venv")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, cmake, g++")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, libpq5, cmake, g++")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/debian/prerm")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -15,6 +15,7 @@ enum class ErrorKind {
   no_space,     ///< the disk that holds the store is full; exit code 1
   not_durable,  ///< the disk refused to make data durable; exit code 1
   bad_input,    ///< text from outside broke a rule of its format; exit code 1
+  away,         ///< the server that holds the store does not answer; exit code 1
 };
 
 /// Ends a command. Thrown anywhere, caught once in cli/main.cpp.

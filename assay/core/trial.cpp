@@ -78,6 +78,14 @@ void check(const Measure& m) {
   if (m.meter && (m.meter->empty() || m.meter->size() > kLongestMeter)) {
     fail(ErrorKind::usage, "meter: name a program, in at most {} characters.", kLongestMeter);
   }
+  if (m.platform) {
+    const bool digits = m.platform->find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!digits || m.platform->size() < 4 || m.platform->size() > 32) {
+      fail(ErrorKind::usage,
+           "platform: {} is no id of one. Write its first digits, 4 or more, as `assay doctor` prints.",
+           shown(*m.platform));
+    }
+  }
   if (m.memory_limit_bytes) check_count("memory_limit_bytes", *m.memory_limit_bytes, 1 << 20, std::int64_t{1} << 50);
 }
 

@@ -97,6 +97,7 @@ struct Measure {
   std::int64_t retries = 2;                        ///< how often a disturbed run is measured again
   std::optional<std::string> meter;                ///< program that tells the energy used so far; see docs/energy.md
   std::optional<Stop> stop;                        ///< null: as many runs as are asked for
+  std::optional<std::string> platform;             ///< only there: its id, or the first digits; null: anywhere
 };
 
 template <typename V>
@@ -115,6 +116,7 @@ void describe(V& v, Measure& m) {
   v("retries", m.retries);
   v("meter", m.meter);
   v("stop", m.stop);
+  v("platform", m.platform);
 }
 
 /// Throws Error{usage} naming the field that is out of range.

@@ -199,6 +199,7 @@ TEST(Measure, DefaultsAreAcceptedAndWhatIsOutOfRangeIsRefused) {
            [](Measure& m) { m.seconds = 0; }, [](Measure& m) { m.warmup_seconds = -1; },
            [](Measure& m) { m.seconds = std::nan(""); }, [](Measure& m) { m.max_samples = 0; },
            [](Measure& m) { m.slice_seconds = 1e9; }, [](Measure& m) { m.pair_steps = 0; },
+           [](Measure& m) { m.platform = "abc"; }, [](Measure& m) { m.platform = "ABCD"; },
            [](Measure& m) { m.retries = -1; }, [](Measure& m) { m.memory_limit_bytes = 1; },
            [](Measure& m) { m.limit_seconds = 0; }, [](Measure& m) { m.prepare_limit_seconds = 0; }}) {
     Measure measure;

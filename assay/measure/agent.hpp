@@ -2,19 +2,26 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/measure/host_lock.hpp"
 #include "assay/measure/launcher.hpp"
 #include "assay/plan/catalog.hpp"
+#include "assay/platform/machine.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::measure {
 
 struct AgentOptions {
-  std::string campaign;
+  std::string campaign;  ///< id; empty: every one that the store shows, the oldest first
   double lease_seconds = 60;
+  bool of_fleet = false;           ///< takes only what it can carry out here; a run that cannot be started is a result
+  double idle_seconds = 0;         ///< how long to wait for new runs where nothing is left
+  double patience_seconds = 600;   ///< how long to wait for a store that is away
+  double poll_seconds = 0.2;       ///< between two looks at a store that has nothing ready
   bool host_lock = true;           ///< off only for emulated fleets: runs then disturb each other
   std::string host_lock_path;      ///< empty: the host's common lock
   std::filesystem::path run_root;  ///< where run directories are made
@@ -42,7 +49,7 @@ enum class AgentEnd {
 
 /// Takes runs of a campaign from a store and carries them out on this host until nothing is left or `stop_fd` (a
 /// signalfd or pipe) becomes readable. A run is started only under the host lock, and its record is written only while
-/// the store names this agent as the run's owner.
+/// the store names this agent as the run's owner. While the store is away the run in hand goes on.
 class Agent {
  public:
   Agent(store::Store& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
@@ -51,14 +58,31 @@ class Agent {
   AgentEnd work(int stop_fd);
 
  private:
-  bool stop_asked(int stop_fd, std::int64_t wait_ns) const;
+  static bool stop_asked(int stop_fd, double wait_seconds);
+  /// Takes and carries out a run, or looks for what is left; an end where there is one.
+  std::optional<AgentEnd> step(int stop_fd);
+  std::optional<store::Lease> next_lease();
+  AgentEnd carry_out(const store::Lease& lease, int stop_fd);
+  /// Nothing was to be had: waits, or says that it is the end.
+  std::optional<AgentEnd> rest(int stop_fd);
+  store::Progress what_is_left();
 
   store::Store& store_;
   const plan::Catalog& catalog_;
   Launcher& launcher_;
   AgentObserver& observer_;
   AgentOptions options_;
+  platform::Machine machine_;
+  HostLock lock_;
+  store::LeaseRequest request_;
+  bool introduced_ = false;  ///< the store knows this platform
+  int misfits_ = 0;          ///< looks in a row that found only runs that this agent cannot carry out
+  int unstarted_ = 0;        ///< runs in a row that could not be started
+  std::optional<std::int64_t> idle_since_ns_;
 };
+
+/// What an agent on this machine has to offer.
+store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& machine, const Hosts& hosts);
 
 /// This process, as a store names the owner of a lease.
 store::Owner this_owner();

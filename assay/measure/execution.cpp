@@ -98,6 +98,30 @@ Record make_record(const store::Lease& lease, std::size_t part, const std::vecto
   return record;
 }
 
+/// Whether the store gave the runs to another agent. A store that does not answer says no such thing.
+bool is_lost(const store::Lease& lease, const ExecutionContext& context, store::Store& store) {
+  try {
+    return store.renew(lease, context.options.lease_seconds) == store::Renewal::lost;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Stores what was measured and tells the observer what became of it.
+void complete(const store::Lease& lease, const std::vector<store::Finished>& finished, const ExecutionContext& context,
+              store::Store& store) {
+  switch (store.complete(lease, finished)) {
+    case store::Completion::stale:
+      return context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
+    case store::Completion::kept:
+      context.observer.warning("the store is away; the finished run is kept here until it is back");
+      break;
+    case store::Completion::accepted:
+      break;
+  }
+  context.observer.finished(lease, finished);
+}
+
 /// Partners stand or fall together: if one must be measured again, so must the other.
 void decide_again(const store::Lease& lease, std::vector<store::Finished>& finished) {
   bool failed = false;
@@ -152,7 +176,8 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
       store.release(lease);
       return AgentEnd::stopped;
     }
-    if (end == RanksEnd::lost) {
+    // On the same host the new owner of a run removes what the old one has left, also its directory.
+    if (end == RanksEnd::lost || (ranks.disk_error() != 0 && is_lost(lease, context, store))) {
       context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
       return AgentEnd::nothing_left;
     }
@@ -176,12 +201,27 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     one.record.duration_ns = monotonic_ns() - begin;
   }
   decide_again(lease, finished);
-  if (store.complete(lease, finished) == store::Completion::stale) {
-    context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
-    return AgentEnd::nothing_left;
-  }
-  context.observer.finished(lease, finished);
+  complete(lease, finished, context, store);
   return AgentEnd::nothing_left;
+}
+
+void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::Store& store,
+                          const std::string& message) {
+  std::vector<store::Finished> finished;
+  for (const auto& run : lease.runs) {
+    Record record;
+    record.campaign = lease.campaign;
+    record.trial = run.trial_id;
+    record.index = run.index;
+    record.attempt = run.attempt;
+    record.outcome = {OutcomeKind::not_started, message, "start", {}, {}, {}};
+    record.assay_version = ASSAY_VERSION;
+    record.platform = context.machine.id;
+    record.state = json::object();
+    record.started_utc = utc_now();
+    finished.push_back({record, false});
+  }
+  complete(lease, finished, context, store);
 }
 
 }  // namespace assay::measure

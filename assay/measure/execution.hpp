@@ -22,6 +22,10 @@ struct ExecutionContext {
 /// A lease that was lost meanwhile leaves nothing in the store.
 AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd);
 
+/// Completes a lease whose runs could not be started, for the reason that `message` says.
+void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::Store& store,
+                          const std::string& message);
+
 /// One order for all runs of a lease. Throws Error where a worker is not at hand.
 Order make_order(const store::Lease& lease, const ExecutionContext& context, const std::string& mark);
 

@@ -42,16 +42,21 @@ std::optional<std::string> read_file(const std::filesystem::path& file, std::siz
 
 }  // namespace
 
+std::filesystem::path own_folder(const std::filesystem::path& base) {
+  auto folder = base / fmt::format("assay-{}", getuid());
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) file_failed(errno, "make the folder", folder.string());
+  struct stat status {};
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {
+    fail(ErrorKind::failure,
+         "{} belongs to another user. Name a folder of your own: TMPDIR for runs, --spool for a spool.",
+         folder.string());
+  }
+  return folder;
+}
+
 std::filesystem::path default_run_root() {
   const char* configured = std::getenv("TMPDIR");
-  const std::filesystem::path base = configured != nullptr && *configured == '/' ? configured : "/tmp";
-  auto root = base / fmt::format("assay-{}", getuid());
-  if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) file_failed(errno, "make the run directory", root.string());
-  struct stat status {};
-  if (lstat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {
-    fail(ErrorKind::failure, "{} belongs to another user. Set TMPDIR to a directory of your own.", root.string());
-  }
-  return root;
+  return own_folder(configured != nullptr && *configured == '/' ? configured : "/tmp");
 }
 
 RunDirectory::RunDirectory(const std::filesystem::path& root, const std::string& name) : path_(root / name) {

@@ -11,6 +11,7 @@
 #include "assay/core/trial.hpp"
 #include "assay/plan/campaign.hpp"
 #include "assay/store/digest.hpp"
+#include "assay/store/location.hpp"
 
 namespace assay::store {
 
@@ -41,10 +42,19 @@ struct Lease {
   std::vector<LeasedRun> runs;
 };
 
+/// What an agent has: it is given only runs whose needs that meets.
+struct Offer {
+  std::string platform;              ///< id of its machine; a campaign may ask for one
+  std::vector<std::string> workers;  ///< at hand, as "name==release"
+  std::vector<std::string> devices;  ///< "cpu", "cuda"
+  std::int64_t hosts = 1;            ///< over which it can spread the ranks of a run
+};
+
 struct LeaseRequest {
   std::string campaign;
   Owner owner;
   double seconds = 60;
+  std::optional<Offer> offer;  ///< null: takes every run
   /// Says of an owner with our boot id whether its process is gone; such a lease is free at once.
   std::function<bool(const Owner&)> is_dead;
 };
@@ -57,6 +67,7 @@ enum class Renewal {
 enum class Completion {
   accepted,
   stale,  ///< the store names a newer epoch: nothing was written
+  kept,   ///< the store is away: the records lie in a spool, which delivers them once (spool.hpp)
 };
 
 /// The result of one run of a lease.
@@ -72,6 +83,14 @@ struct Planned {
   std::int64_t runs = 0;  ///< in all
 };
 
+template <typename V>
+void describe(V& v, Planned& p) {
+  required(v, "campaign", p.campaign);
+  required(v, "round", p.round);
+  required(v, "new_runs", p.new_runs);
+  required(v, "runs", p.runs);
+}
+
 /// Where a campaign stands.
 struct Progress {
   std::int64_t runs = 0;
@@ -80,6 +99,16 @@ struct Progress {
   std::int64_t done = 0;       ///< with a counted record, failed ones included
   std::int64_t failed = 0;     ///< of done: outcome other than ok
   std::int64_t set_aside = 0;  ///< records of earlier attempts
+};
+
+/// A run that an agent is at.
+struct HeldRun {
+  std::string trial;  ///< id
+  std::int64_t index = 0;
+  std::int64_t attempt = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  double lease_seconds = 0;  ///< until the lease ends, on the store's clock; below 0: it ran out
 };
 
 struct CampaignRow {
@@ -124,6 +153,12 @@ struct Filter {
   std::string network{};  ///< by its name
 };
 
+/// What a role of a database server may do with a store. The owner, who made it, may do everything.
+enum class Right {
+  agent,   ///< takes runs and reports them; sees no other campaign than those it is allowed
+  reader,  ///< reads everything, changes nothing
+};
+
 struct Artifact {
   std::string kind;         ///< model, prediction, calibration, tuning
   std::string inputs_hash;  ///< identity of what it was made from
@@ -133,7 +168,9 @@ struct Artifact {
 
 /// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
 /// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then, and the
-/// store can be used again once the disk is well. A store is used by one thread at a time; each thread opens its own.
+/// store can be used again once the disk is well. A server that does not answer raises Error{away}: whether the call
+/// has happened is not known then; the next call connects anew. A store is used by one thread at a time; each opens its
+/// own.
 class Store {
  public:
   virtual ~Store() = default;
@@ -161,9 +198,10 @@ class Store {
   virtual void put_platform(const std::string& id, const json& platform) = 0;
   virtual std::optional<json> platform(const std::string& id) = 0;
 
-  virtual std::vector<CampaignRow> campaigns() = 0;                ///< oldest first
-  virtual Progress progress(const std::string& campaign) = 0;      ///< Error{usage} where there is no such campaign
-  virtual std::vector<TrialRow> trials(const Filter& filter) = 0;  ///< in the order planned
+  virtual std::vector<CampaignRow> campaigns() = 0;                    ///< oldest first
+  virtual Progress progress(const std::string& campaign) = 0;          ///< Error{usage} where there is no such campaign
+  virtual std::vector<HeldRun> held(const std::string& campaign) = 0;  ///< by host and process
+  virtual std::vector<TrialRow> trials(const Filter& filter) = 0;      ///< in the order planned
   virtual std::vector<RunRow> runs(const Filter& filter) = 0;  ///< records, ordered by trial as planned, index, attempt
   /// Whole records with samples, in the order of runs(); memory stays that of one record. The visitor may use the
   /// store.
@@ -172,6 +210,17 @@ class Store {
   /// Keeps the newest artifact of each (kind, inputs_hash).
   virtual void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) = 0;
   virtual std::vector<Artifact> artifacts(const std::string& kind) = 0;  ///< oldest first
+  virtual void remove_artifact(const std::string& kind, const std::string& inputs_hash) = 0;
+
+  /// Removes a campaign with its runs and records, and its trials that no other campaign has; in one transaction.
+  /// Throws Error{usage} where there is none, or while agents hold runs of it.
+  virtual void drop(const std::string& campaign) = 0;
+
+  /// Gives a role of the server a right, in one campaign (id) or, where that is empty, in all that there are and will
+  /// be. Throws Error{usage} where the store is a file, which has no roles, or the server has no such role.
+  virtual void allow(const std::string& role, Right right, const std::string& campaign) = 0;
+  /// Takes every right from a role.
+  virtual void forbid(const std::string& role) = 0;
 };
 
 /// How a store is opened.
@@ -181,9 +230,8 @@ enum class Access {
   read,    ///< must be there and is not changed
 };
 
-/// Opens a store by its location: the path of a SQLite file (postgresql:// is refused until it is built).
-/// Throws Error{usage} where there is none to read, Error{failure} where it is newer than this program or no store at
-/// all.
+/// Opens a store by its location, see location.hpp. Throws Error{usage} where there is none to read, Error{failure}
+/// where it is newer than this program or no store at all, Error{away} where its server does not answer.
 std::unique_ptr<Store> open_store(const std::string& location, Access access);
 
 }  // namespace assay::store

@@ -15,7 +15,8 @@ namespace assay::store {
 /// A kind of store under test. Every kind passes the same suite (TEST_P of StoreSuite in store_*_test.cpp).
 struct StoreFactory {
   std::string name;
-  /// Location of a store that is not there yet; `folder` is empty and removed after the test.
+  /// Location of a store that is not there yet; `folder` is empty and removed after the test. Empty where such stores
+  /// cannot be made here: the test is skipped.
   std::function<std::string(const std::filesystem::path& folder)> fresh_location;
 };
 

@@ -71,11 +71,15 @@ class MpiLauncher : public Launcher {
     return argv;
   }
 
-  /// mpirun is the user's own program and needs what the user has set for it; the workers get none of it.
+  /// mpirun is the user's own program and needs what the user has set for it, but not how to reach the store; the
+  /// workers get none of it.
   static std::vector<std::string> own_environment(const std::map<std::string, std::string>& worker) {
     std::vector<std::string> environment;
     for (char** one = environ; *one != nullptr; ++one) {
-      if (std::string_view(*one).substr(0, std::strlen(kRunVariable)) != kRunVariable) environment.emplace_back(*one);
+      const std::string_view variable = *one;
+      const bool withheld = variable.starts_with(kRunVariable) || variable.starts_with("ASSAY_STORE=") ||
+                            variable.starts_with("PGPASSWORD=");
+      if (!withheld) environment.emplace_back(variable);
     }
     if (const auto it = worker.find(kRunVariable); it != worker.end()) {
       environment.push_back(it->first + "=" + it->second);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/rows.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 // The life of a run: ready -> leased -> done, or back to ready. `epoch` names one claim on it and grows whenever that
@@ -17,18 +17,21 @@ std::int64_t milliseconds(double seconds) {
   return std::llround(seconds * 1000);
 }
 
-Pair pair_of(const std::string& id, const std::string& side) {
-  return {id, side == "b" ? PairSide::b : PairSide::a};
+/// Whether what an agent has is enough for a trial: ?2 and ?3 are JSON lists of workers and devices, ?4 is hosts.
+constexpr const char* kMet =
+    "(trial.worker || '==' || trial.release IN (SELECT value FROM json_each(?2)) "
+    "AND trial.device IN (SELECT value FROM json_each(?3)) "
+    "AND trial.ranks <= coalesce(json_extract(trial.json, '$.placement.ranks_per_node'), trial.ranks) * ?4)";
+
+/// The first ready run whose needs are met; of a pair, those of both.
+std::string ready_met() {
+  return fmt::format(
+      "run.campaign = ?1 AND run.state = 0 AND {} AND NOT EXISTS (SELECT 1 FROM run AS partner JOIN trial ON trial.key "
+      "= partner.trial WHERE partner.pair = run.pair AND NOT {}) ORDER BY run.idx, run.ord, run.key LIMIT 1",
+      kMet, kMet);
 }
 
-/// The record as the store keeps it: what the store itself decides is set here.
-Record as_stored(const Finished& finished, const LeasedRun& run, bool again) {
-  Record record = finished.record;
-  record.counted = !again;
-  record.pair = run.pair;
-  record.outcome.message = as_utf8(record.outcome.message);
-  return record;
-}
+constexpr const char* kReady = "run.campaign = ?1 AND run.state = 0 ORDER BY run.idx, run.ord, run.key LIMIT 1";
 
 }  // namespace
 
@@ -52,7 +55,8 @@ std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
   Transaction transaction(database_, kDoing);
   const auto campaign = find_campaign(request.campaign);
   free_leases(campaign.key, request);
-  Lease lease{request.campaign, campaign.seed, campaign.measure, next_ready(campaign.key)};
+  Lease lease{request.campaign, campaign.seed, campaign.measure, {}};
+  if (!is_elsewhere(campaign.measure, request.offer)) lease.runs = next_ready(campaign.key, request.offer);
   Statement take(database_,
                  "UPDATE run SET state = 1, epoch = epoch + 1, owner_host = ?2, owner_boot_id = ?3, owner_pid = ?4, "
                  "owner_start_ticks = ?5, lease_end_ms = ?6 WHERE key = ?1",
@@ -95,27 +99,19 @@ void SqliteStore::free_leases(std::int64_t campaign, const LeaseRequest& request
   for (const auto& owner : dead) free.bind(campaign, owner.boot_id, owner.pid, owner.start_ticks).run();
 }
 
-std::vector<LeasedRun> SqliteStore::next_ready(std::int64_t campaign) {
+std::vector<LeasedRun> SqliteStore::next_ready(std::int64_t campaign, const std::optional<Offer>& offer) {
   constexpr const char* kDoing = "looking for a ready run";
   const std::string columns =
       "SELECT run.key, run.epoch, run.attempt, run.idx, trial.id, trial.json, run.pair, run.side, run.state "
       "FROM run JOIN trial ON trial.key = run.trial WHERE ";
-  const auto read = [](const Statement& row) {
-    LeasedRun run;
-    run.run = row.get<std::int64_t>(0);
-    run.epoch = row.get<std::int64_t>(1);
-    run.attempt = row.get<std::int64_t>(2);
-    run.index = row.get<std::int64_t>(3);
-    run.trial_id = row.get<std::string>(4);
-    run.trial = from_json<Trial>(parse_column(row.get<std::string>(5)), "trial");
-    if (const auto pair = row.get<std::optional<std::string>>(6)) run.pair = pair_of(*pair, row.get<std::string>(7));
-    return run;
-  };
-
-  Statement first(database_, columns + "run.campaign = ?1 AND run.state = 0 ORDER BY run.idx, run.ord, run.key LIMIT 1",
-                  kDoing);
-  if (!first.bind(campaign).step()) return {};
-  std::vector<LeasedRun> runs{read(first)};
+  Statement first(database_, columns + (offer ? ready_met() : kReady), kDoing);
+  if (offer) {
+    first.bind(campaign, json_text(offer->workers), json_text(offer->devices), offer->hosts);
+  } else {
+    first.bind(campaign);
+  }
+  if (!first.step()) return {};
+  std::vector<LeasedRun> runs{read_leased(first)};
   if (!runs.front().pair) return runs;
 
   Statement partner(database_, columns + "run.pair = ?1 AND run.key <> ?2", kDoing);
@@ -123,15 +119,19 @@ std::vector<LeasedRun> SqliteStore::next_ready(std::int64_t campaign) {
     fail(ErrorKind::failure, "{}: the partner of run {} is not ready too; the store was changed by another program.",
          database_.path(), runs.front().run);
   }
-  runs.push_back(read(partner));
+  runs.push_back(read_leased(partner));
   if (runs.front().pair->side == PairSide::b) std::swap(runs[0], runs[1]);
   return runs;
 }
 
 bool SqliteStore::holds(const Lease& lease) {
-  Statement statement(database_, "SELECT epoch, state FROM run WHERE key = ?1", "checking a lease");
+  // By campaign too: the key of a run that was dropped may have become that of another.
+  Statement statement(database_,
+                      "SELECT epoch, state FROM run WHERE key = ?1 AND campaign = (SELECT key FROM campaign WHERE id = "
+                      "?2)",
+                      "checking a lease");
   return std::all_of(lease.runs.begin(), lease.runs.end(), [&](const LeasedRun& run) {
-    return statement.bind(run.run).step() && statement.get<std::int64_t>(0) == run.epoch &&
+    return statement.bind(run.run, lease.campaign).step() && statement.get<std::int64_t>(0) == run.epoch &&
            statement.get<std::int64_t>(1) != kDone;
   });
 }
@@ -150,17 +150,7 @@ Renewal SqliteStore::renew(const Lease& lease, double seconds) {
 
 Completion SqliteStore::complete(const Lease& lease, const std::vector<Finished>& finished) {
   constexpr const char* kDoing = "storing a record";
-  ASSAY_CHECK(finished.size() == lease.runs.size());
-  for (std::size_t i = 0; i < finished.size(); ++i) {
-    const auto& record = finished[i].record;
-    ASSAY_CHECK(record.campaign == lease.campaign);
-    ASSAY_CHECK(record.trial == lease.runs[i].trial_id);
-    ASSAY_CHECK(record.index == lease.runs[i].index);
-    ASSAY_CHECK(record.attempt == lease.runs[i].attempt);
-  }
-  // Half a pair proves nothing: where one partner is measured again, so is the other.
-  const bool again = std::any_of(finished.begin(), finished.end(), [](const Finished& one) { return one.again; });
-
+  const bool again = checked_again(lease, finished);
   Transaction transaction(database_, kDoing);
   if (!holds(lease)) return Completion::stale;
   Statement done(database_, "UPDATE run SET state = 2 WHERE key = ?1", kDoing);

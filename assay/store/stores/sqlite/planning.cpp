@@ -1,38 +1,13 @@
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "assay/core/clock.hpp"
-#include "assay/core/hash.hpp"
-#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/record_row.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace assay::store::sqlite {
 namespace {
 
 constexpr const char* kDoing = "planning a campaign";
-
-std::string settings_text(const json& trial) {
-  json settings = trial.at("settings");
-  if (settings.at("env").empty()) settings.erase("env");
-  return json_text(settings);
-}
-
-std::vector<std::string> ids_of(const std::vector<Trial>& trials) {
-  std::vector<std::string> ids;
-  ids.reserve(trials.size());
-  for (const auto& trial : trials) ids.push_back(trial_id(trial));
-  return ids;
-}
-
-/// Runs of each trial that a plan asks for, by the trial's id.
-std::map<std::string, std::int64_t> wanted_of(const plan::Campaign& campaign, const std::vector<std::string>& ids) {
-  std::map<std::string, std::int64_t> wanted;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    wanted[ids[i]] = campaign.runs_of_trial.empty() ? campaign.runs : campaign.runs_of_trial[i];
-  }
-  return wanted;
-}
 
 }  // namespace
 
@@ -90,11 +65,9 @@ void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& tr
   std::set<std::string> linked;
   for (const auto& known : planned_trials(campaign)) linked.insert(known.id);
   auto position = static_cast<std::int64_t>(linked.size());
-  std::set<std::string> distinct;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& trial = trials[i];
     const auto& id = ids[i];
-    ASSAY_CHECK(distinct.insert(id).second);
     if (linked.count(id) != 0) continue;
     const json whole = without_nulls(to_json(trial));
     insert
@@ -106,7 +79,7 @@ void SqliteStore::add_trials(std::int64_t campaign, const std::vector<Trial>& tr
   }
 }
 
-std::vector<SqliteStore::PlannedTrial> SqliteStore::planned_trials(std::int64_t campaign) {
+std::vector<PlannedTrial> SqliteStore::planned_trials(std::int64_t campaign) {
   Statement statement(database_,
                       "SELECT trial.key, trial.id, (SELECT count(*) FROM run WHERE run.campaign = ?1 AND run.trial = "
                       "trial.key) FROM campaign_trial JOIN trial ON trial.key = campaign_trial.trial "
@@ -131,26 +104,10 @@ std::int64_t SqliteStore::add_runs(const plan::Campaign& campaign, const std::ve
   Statement insert(database_, "INSERT INTO run(campaign, trial, idx, ord, pair, side) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                    kDoing);
   std::int64_t added = 0;
-  std::int64_t most = 0;
-  const auto wanted_runs = wanted_of(campaign, ids);
-  for (std::size_t position = 0; position < trials.size(); ++position) {
-    const auto asked = wanted_runs.find(trials[position].id);
-    if (asked == wanted_runs.end()) continue;  // joined a growing campaign before
-    const auto wanted = asked->second;
-    most = std::max(most, wanted);
-    for (auto index = trials[position].runs; index < wanted; ++index) {
-      std::optional<std::string> pair;
-      std::optional<std::string> side;
-      if (campaign.lockstep) {
-        pair = hash_hex(fmt::format("pair {} {}", id, index));
-        side = name_of(position == 0 ? PairSide::a : PairSide::b);
-      }
-      const auto& ordered_by = campaign.lockstep ? trials.front() : trials[position];
-      insert.bind(key, trials[position].key, index, plan::run_order(campaign.seed, ordered_by.id, index), pair, side)
-          .run();
-      ++added;
-    }
-  }
+  const auto most = visit_missing_runs(campaign, ids, trials, id, [&](const MissingRun& run) {
+    insert.bind(key, run.trial, run.index, run.order, run.pair, run.side).run();
+    ++added;
+  });
   if (added == 0) return 0;
   Statement(database_, "UPDATE campaign SET runs = max(runs, ?2) WHERE key = ?1", kDoing).bind(key, most).run();
   Statement(database_, "UPDATE progress SET runs = runs + ?2, ready = ready + ?2 WHERE campaign = ?1", kDoing)

@@ -1,7 +1,6 @@
-#include <map>
 #include <utility>
 
-#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/rows.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace assay::store::sqlite {
@@ -81,83 +80,6 @@ Statement select_records(Database& database, const char* columns, const Filter& 
                              doing);
 }
 
-constexpr const char* kRunColumns =
-    "SELECT campaign.id, trial.id, run.idx, record.attempt, record.counted, record.outcome, record.message, "
-    "record.trusted, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from, "
-    "record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.summary_version, run.pair, "
-    "run.side, record.digest";
-
-RunRow read_run(const Statement& row) {
-  RunRow out;
-  out.campaign = row.get<std::string>(0);
-  out.trial = row.get<std::string>(1);
-  out.index = row.get<std::int64_t>(2);
-  out.attempt = row.get<std::int64_t>(3);
-  out.counted = row.get<bool>(4);
-  from_json_value(json(row.get<std::string>(5)), "outcome", out.outcome);
-  out.message = row.get<std::string>(6);
-  out.trusted = row.get<bool>(7);
-  out.platform = row.get<std::string>(8);
-  out.started_utc = row.get<std::string>(9);
-  out.duration_ns = row.get<std::int64_t>(10);
-  out.summary.n = row.get<std::int64_t>(11);
-  out.summary.steady_from = row.get<std::int64_t>(12);
-  out.summary.median_ns = row.get<std::optional<std::int64_t>>(13);
-  out.summary.p90_ns = row.get<std::optional<std::int64_t>>(14);
-  out.summary.p99_ns = row.get<std::optional<std::int64_t>>(15);
-  out.summary.samples_per_second = row.get<std::optional<double>>(16);
-  out.summary.summary_version = row.get<std::int64_t>(17);
-  if (const auto pair = row.get<std::optional<std::string>>(18)) {
-    out.pair = Pair{*pair, row.get<std::string>(19) == "b" ? PairSide::b : PairSide::a};
-  }
-  from_json_value(parse_column(row.get<std::string>(20)), "digest", out.digest);
-  out.summary.watts = out.digest.watts;
-  out.summary.samples_per_joule = out.digest.samples_per_joule;
-  return out;
-}
-
-Record head_of(const RunRow& run) {
-  Record record;
-  record.campaign = run.campaign;
-  record.trial = run.trial;
-  record.index = run.index;
-  record.attempt = run.attempt;
-  record.counted = run.counted;
-  record.outcome.kind = run.outcome;
-  record.outcome.message = run.message;
-  record.validity.trusted = run.trusted;
-  record.summary = run.summary;
-  record.pair = run.pair;
-  record.platform = run.platform;
-  record.started_utc = run.started_utc;
-  record.duration_ns = run.duration_ns;
-  return record;
-}
-
-Progress read_progress(const Statement& row, int column) {
-  return {row.get<std::int64_t>(column),     row.get<std::int64_t>(column + 1), row.get<std::int64_t>(column + 2),
-          row.get<std::int64_t>(column + 3), row.get<std::int64_t>(column + 4), row.get<std::int64_t>(column + 5)};
-}
-
-/// Shared JSON by hash. Most records share the same few, so the last ones are kept parsed.
-class ContentCache {
- public:
-  explicit ContentCache(Database& database)
-      : statement_(database, "SELECT json FROM content WHERE hash = ?1", "reading a record") {}
-
-  const json& find(const std::string& hash) {
-    const auto known = cache_.find(hash);
-    if (known != cache_.end()) return known->second;
-    if (!statement_.bind(hash).step()) fail(ErrorKind::failure, "the store has lost the content {}", hash);
-    if (cache_.size() >= 64) cache_.clear();
-    return cache_[hash] = parse_column(statement_.get<std::string>(0));
-  }
-
- private:
-  Statement statement_;
-  std::map<std::string, json> cache_;
-};
-
 }  // namespace
 
 std::vector<CampaignRow> SqliteStore::campaigns() {
@@ -167,11 +89,7 @@ std::vector<CampaignRow> SqliteStore::campaigns() {
                 "ORDER BY campaign.key",
                 "listing campaigns");
   std::vector<CampaignRow> out;
-  while (row.step()) {
-    out.push_back({row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::string>(3),
-                   from_json<Measure>(parse_column(row.get<std::string>(4)), "measure"), row.get<std::int64_t>(5),
-                   row.get<bool>(6), read_progress(row, 7)});
-  }
+  while (row.step()) out.push_back(read_campaign(row));
   return out;
 }
 
@@ -180,6 +98,18 @@ Progress SqliteStore::progress(const std::string& campaign) {
                 "reading progress");
   ASSAY_CHECK(row.bind(find_campaign(campaign).key).step());
   return read_progress(row, 0);
+}
+
+std::vector<HeldRun> SqliteStore::held(const std::string& campaign) {
+  Statement row(database_,
+                std::string(kHeldColumns) +
+                    "run.lease_end_ms - ?2 FROM run JOIN trial ON trial.key = run.trial WHERE run.campaign = ?1 AND "
+                    "run.state = 1 ORDER BY run.owner_host, run.owner_pid, run.idx, run.key",
+                "listing runs that agents are at");
+  row.bind(find_campaign(campaign).key, now_ms());
+  std::vector<HeldRun> out;
+  while (row.step()) out.push_back(read_held(row));
+  return out;
 }
 
 std::vector<TrialRow> SqliteStore::trials(const Filter& filter) {
@@ -221,13 +151,17 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
                     "JOIN trial ON trial.key = run.trial JOIN campaign ON campaign.key = "
                     "run.campaign WHERE record.key = ?1",
                 kDoing);
-  ContentCache contents(database_);
+  Statement shared(database_, "SELECT json FROM content WHERE hash = ?1", kDoing);
+  ContentCache contents([&](const std::string& hash) {
+    if (!shared.bind(hash).step()) fail(ErrorKind::failure, "the store has lost the content {}", hash);
+    return shared.get<std::string>(0);
+  });
   for (const auto key : keys) {
     ASSAY_CHECK(row.bind(key).step());
     Record record = head_of(read_run(row));
     unfold(
-        row.get<std::string>(21), row.get<std::string>(22),
-        [&](const std::string& hash) { return contents.find(hash); }, record);
+        row.get<std::string>(kAfterRunColumns), row.get<std::string>(kAfterRunColumns + 1),
+        [&](const std::string& hash) { return contents.get(hash); }, record);
     row.bind(key);  // ends the read
     visit(record);
   }

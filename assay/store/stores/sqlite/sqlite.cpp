@@ -1,7 +1,7 @@
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 #include "assay/core/clock.hpp"
-#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/rows.hpp"
 
 namespace assay::store::sqlite {
 
@@ -50,6 +50,46 @@ std::vector<Artifact> SqliteStore::artifacts(const std::string& kind) {
                    parse_column(statement.get<std::string>(3))});
   }
   return out;
+}
+
+void SqliteStore::remove_artifact(const std::string& kind, const std::string& inputs_hash) {
+  constexpr const char* kDoing = "removing an artifact";
+  Transaction transaction(database_, kDoing);
+  Statement(database_, "DELETE FROM artifact WHERE kind = ?1 AND inputs_hash = ?2", kDoing)
+      .bind(kind, inputs_hash)
+      .run();
+  transaction.commit();
+}
+
+void SqliteStore::drop(const std::string& campaign) {
+  constexpr const char* kDoing = "dropping a campaign";
+  Transaction transaction(database_, kDoing);
+  const auto key = find_campaign(campaign).key;
+  Statement held(database_, "SELECT count(*) FROM run WHERE campaign = ?1 AND state = 1 AND lease_end_ms > ?2", kDoing);
+  ASSAY_CHECK(held.bind(key, now_ms()).step());
+  check_not_held(held.get<std::int64_t>(0), campaign);
+  // Which trials it had is known only while its rows are there.
+  std::vector<std::int64_t> trials;
+  for (const auto& trial : planned_trials(key)) trials.push_back(trial.key);
+  for (const char* sql : {"DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = ?1)",
+                          "DELETE FROM run WHERE campaign = ?1", "DELETE FROM campaign_trial WHERE campaign = ?1",
+                          "DELETE FROM progress WHERE campaign = ?1", "DELETE FROM campaign WHERE key = ?1"}) {
+    Statement(database_, sql, kDoing).bind(key).run();
+  }
+  Statement unused(database_,
+                   "DELETE FROM trial WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM campaign_trial WHERE trial = ?1)",
+                   kDoing);
+  for (const auto trial : trials) unused.bind(trial).run();
+  transaction.commit();
+}
+
+void SqliteStore::allow(const std::string&, Right, const std::string&) {
+  fail(ErrorKind::usage, "{}: a file has no roles; who may read and write it, its own rights say (chmod, chown).",
+       database_.path());
+}
+
+void SqliteStore::forbid(const std::string& role) {
+  allow(role, Right::reader, "");
 }
 
 }  // namespace assay::store::sqlite

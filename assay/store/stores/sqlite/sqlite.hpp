@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/store/planned_runs.hpp"
 #include "assay/store/store.hpp"
 #include "assay/store/stores/sqlite/database.hpp"
 #include "assay/store/stores/sqlite/schema.hpp"
@@ -30,19 +31,20 @@ class SqliteStore : public Store {
 
   std::vector<CampaignRow> campaigns() override;
   Progress progress(const std::string& campaign) override;
+  std::vector<HeldRun> held(const std::string& campaign) override;
   std::vector<TrialRow> trials(const Filter& filter) override;
   std::vector<RunRow> runs(const Filter& filter) override;
   void records(const Filter& filter, const std::function<void(const Record&)>& visit) override;
 
   void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) override;
   std::vector<Artifact> artifacts(const std::string& kind) override;
+  void remove_artifact(const std::string& kind, const std::string& inputs_hash) override;
+
+  void drop(const std::string& campaign) override;
+  void allow(const std::string& role, Right right, const std::string& campaign) override;
+  void forbid(const std::string& role) override;
 
  private:
-  struct PlannedTrial {
-    std::int64_t key = 0;
-    std::string id;
-    std::int64_t runs = 0;  ///< that it has in the campaign
-  };
   struct CampaignKey {
     std::int64_t key = 0;
     std::int64_t seed = 1;
@@ -63,7 +65,8 @@ class SqliteStore : public Store {
   std::int64_t now_ms();
   CampaignKey find_campaign(const std::string& id);
   void free_leases(std::int64_t campaign, const LeaseRequest& request);
-  std::vector<LeasedRun> next_ready(std::int64_t campaign);
+  /// Of the runs that `offer` meets; null: of all.
+  std::vector<LeasedRun> next_ready(std::int64_t campaign, const std::optional<Offer>& offer);
   bool holds(const Lease& lease);
   void insert_record(const LeasedRun& run, const Record& record);
 

@@ -1,10 +1,10 @@
-#include "assay/store/stores/sqlite/record_row.hpp"
+#include "assay/store/record_row.hpp"
 
 #include <algorithm>
 
 #include "assay/core/hash.hpp"
 
-namespace assay::store::sqlite {
+namespace assay::store {
 namespace {
 
 /// Shorter than this a value costs less in place than a reference to it.
@@ -147,4 +147,4 @@ void unfold(const std::string& text, const std::string& samples, const ContentLo
   deal_samples(body.at("ranks"), samples, record);
 }
 
-}  // namespace assay::store::sqlite
+}  // namespace assay::store

@@ -9,7 +9,7 @@
 #include "assay/core/record.hpp"
 #include "assay/store/digest.hpp"
 
-namespace assay::store::sqlite {
+namespace assay::store {
 
 /// What of a record is no column of its own.
 struct RecordBody {
@@ -41,4 +41,4 @@ json without_nulls(const json& value);
 /// `text` if it is UTF-8, else with the broken bytes replaced, so that every reader of the file can decode it.
 std::string as_utf8(const std::string& text);
 
-}  // namespace assay::store::sqlite
+}  // namespace assay::store

@@ -1,0 +1,155 @@
+#include "assay/store/location.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "assay/core/error.hpp"
+
+namespace assay::store {
+namespace {
+
+constexpr std::size_t kLongestLocation = 4096;
+
+/// "postgresql" of "postgresql://host/name"; empty where the location is a path.
+std::string scheme_of(const std::string& location) {
+  const auto end = location.find("://");
+  if (end == std::string::npos || end == 0) return "";
+  const std::string scheme = location.substr(0, end);
+  const bool is_scheme = std::all_of(scheme.begin(), scheme.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+  });
+  return is_scheme ? scheme : "";
+}
+
+bool is_server(const std::string& scheme) {
+  return scheme == "postgresql" || scheme == "postgres";
+}
+
+/// Parts of scheme://user:password@host:port/database?name=value&…
+struct Url {
+  std::string scheme;
+  std::string user;
+  bool password = false;
+  std::string rest;   ///< host, port and database
+  std::string query;  ///< without parameters that may be secret
+};
+
+/// Parameters of a URL that may be shown.
+constexpr std::array<const char*, 8> kHarmless{"host",    "port",    "user",     "dbname",
+                                               "sslmode", "service", "hostaddr", "application_name"};
+
+std::string harmless_query(const std::string& query, bool& password) {
+  std::string out;
+  for (std::size_t at = 0; at < query.size();) {
+    const auto end = std::min(query.find('&', at), query.size());
+    const std::string parameter = query.substr(at, end - at);
+    const std::string name = parameter.substr(0, parameter.find('='));
+    const bool harmless =
+        std::any_of(kHarmless.begin(), kHarmless.end(), [&](const char* known) { return name == known; });
+    // Percent signs may spell "password" too: what is not known to be harmless may be a secret.
+    if (harmless) out += (out.empty() ? "?" : "&") + parameter;
+    password = password || name.find("password") != std::string::npos || name.find('%') != std::string::npos;
+    at = end + 1;
+  }
+  return out;
+}
+
+Url parse_url(const std::string& text) {
+  Url url;
+  url.scheme = scheme_of(text);
+  std::string rest = text.substr(url.scheme.size() + 3);
+  const auto who = rest.substr(0, rest.find_first_of("@/"));  // as libpq reads it
+  const auto query = std::min(rest.find('?'), rest.size());
+  harmless_query(rest.substr(query), url.password);
+  url.password =
+      url.password || (who.size() < rest.size() && rest[who.size()] == '@' && who.find(':') != std::string::npos);
+  // A password that is not escaped as it should may hold '@', '/' or '?': what is shown begins behind the last '@'.
+  if (const auto at = rest.rfind('@'); at != std::string::npos) {
+    url.user = rest.substr(0, rest.find_first_of(":@/?"));
+    rest = rest.substr(at + 1);
+  }
+  if (const auto question = rest.find('?'); question != std::string::npos) {
+    url.query = harmless_query(rest.substr(question + 1), url.password);
+    rest.resize(question);
+  }
+  url.rest = rest;
+  return url;
+}
+
+std::string without_secrets(const Url& url) {
+  return url.scheme + "://" + (url.user.empty() ? "" : url.user + "@") + url.rest + url.query;
+}
+
+/// The first line of the file, which only its owner may read where it holds a password.
+std::string read_location_file(const std::string& path) {
+  std::ifstream file(path);
+  struct stat status {};
+  if (!file || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(
+        ErrorKind::usage,
+        "--store @{}: there is no such file that can be read. Write the URL of the store into it, or use ./@NAME for a "
+        "store whose name begins with @.",
+        path);
+  }
+  std::string line(kLongestLocation + 1, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  line.resize(std::min(line.find('\n'), line.size()));
+  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+  if (line.empty() || line.size() > kLongestLocation || line[0] == '@') {
+    fail(ErrorKind::usage, "--store @{}: its first line is no location of a store. Write its path or URL there.", path);
+  }
+  if (has_password(line) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    fail(ErrorKind::usage, "--store @{}: it holds a password and others may read it. Run: chmod 600 {}", path, path);
+  }
+  return line;
+}
+
+/// A path that names the same file wherever it is said.
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::weakly_canonical(path, error);
+  return error ? std::filesystem::absolute(path, error).string() : whole.string();
+}
+
+}  // namespace
+
+Location locate(const std::string& given) {
+  if (given.empty()) fail(ErrorKind::usage, "store: its location is empty; use a file path or a postgresql:// URL.");
+  if (given.find('\0') != std::string::npos) {
+    fail(ErrorKind::usage, "store: {} holds a NUL byte, which no path can; use a file path.",
+         shown(shown_location(given)));
+  }
+  const bool from_file = given[0] == '@';
+  Location location;
+  location.place = from_file ? read_location_file(given.substr(1)) : given;
+  const auto scheme = scheme_of(location.place);
+  location.is_file = scheme.empty();
+  location.shown = from_file ? given : shown_location(given);
+  if (location.is_file) {
+    location.identity = absolute_path(location.place);
+    return location;
+  }
+  if (!is_server(scheme)) {
+    fail(ErrorKind::usage, "store: {}:// is no kind of store that Assay knows; use a file path or a postgresql:// URL.",
+         shown(scheme));
+  }
+  location.identity = without_secrets(parse_url(location.place));
+  return location;
+}
+
+std::string shown_location(const std::string& given) {
+  return scheme_of(given).empty() ? given : without_secrets(parse_url(given));
+}
+
+bool has_password(const std::string& word) {
+  const auto url = std::min(word.find("postgresql://"), word.find("postgres://"));
+  return url != std::string::npos && parse_url(word.substr(url)).password;
+}
+
+}  // namespace assay::store

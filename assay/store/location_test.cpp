@@ -1,0 +1,112 @@
+#include "assay/store/location.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "assay/core/error.hpp"
+#include "assay/store/store_suite.hpp"
+
+namespace assay::store {
+namespace {
+
+using testing::HasSubstr;
+
+class LocationFile : public testing::Test {
+ protected:
+  /// "@" and the path of a file with this text that only its owner may read.
+  std::string file_with(const std::string& text, mode_t mode = 0600) const {
+    const auto path = folder_.path() / "store.url";
+    std::ofstream(path) << text;
+    chmod(path.c_str(), mode);
+    return "@" + path.string();
+  }
+
+  ScratchFolder folder_;
+};
+
+std::string refusal_of(const std::string& given) {
+  try {
+    locate(given);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << given << " was taken";
+  return "";
+}
+
+TEST(Location, APathIsAFile) {
+  const auto location = locate("some/assay.db");
+  EXPECT_TRUE(location.is_file);
+  EXPECT_EQ(location.place, "some/assay.db");
+  EXPECT_EQ(location.shown, "some/assay.db");
+  EXPECT_EQ(location.identity, locate("some/../some/assay.db").identity);
+  EXPECT_NE(location.identity, locate("assay.db").identity);
+}
+
+TEST(Location, AUrlIsShownWithoutItsPassword) {
+  const auto location = locate("postgresql://me:secret@db.example:5433/team?sslmode=require");
+  EXPECT_FALSE(location.is_file);
+  EXPECT_EQ(location.place, "postgresql://me:secret@db.example:5433/team?sslmode=require");
+  EXPECT_EQ(location.shown, "postgresql://me@db.example:5433/team?sslmode=require");
+  EXPECT_EQ(location.identity, location.shown);
+  EXPECT_EQ(locate("postgres://db/team").shown, "postgres://db/team");
+}
+
+TEST(Location, NoFormOfAPasswordIsShown) {
+  for (const std::string url :
+       {"postgresql://me:secret@h/d", "postgres://me:secret@h", "postgresql://me:a@secret@h/d",
+        "postgresql://me:a/secret@h/d", "postgresql://me:a?secret@h/d", "postgresql://h/d?password=secret",
+        "postgresql://h/d?user=me&password=secret&sslmode=require", "postgresql://h/d?%70assword=secret",
+        "postgresql://h/d?sslpassword=secret", "postgresql://:secret@h/d", "postgresql://h/d?x=secret"}) {
+    EXPECT_THAT(shown_location(url), testing::Not(HasSubstr("secret"))) << url;
+    EXPECT_THAT(locate(url).identity, testing::Not(HasSubstr("secret"))) << url;
+  }
+}
+
+TEST(Location, PasswordsInWordsOfACommandLineAreSeen) {
+  EXPECT_TRUE(has_password("postgresql://me:secret@h/d"));
+  EXPECT_TRUE(has_password("--store=postgres://me:secret@h/d"));
+  EXPECT_TRUE(has_password("postgresql://h/d?password=secret"));
+  EXPECT_TRUE(has_password("postgresql://h/d?%70assword=secret"));
+  EXPECT_TRUE(has_password("postgresql://h/d?password=secr@et"));
+  EXPECT_FALSE(has_password("postgresql://me@h:5432/d?sslmode=require"));
+  EXPECT_FALSE(has_password("postgresql://h:5432/d?application_name=a@b"));
+  EXPECT_FALSE(has_password("postgresql://%2Frun%2Fpg/d"));
+  EXPECT_FALSE(has_password("postgresql://h/d?passfile=/home/me/.pgpass"));
+  EXPECT_FALSE(has_password("a:b@c/d"));
+}
+
+TEST_F(LocationFile, AFileHoldsTheLocationInItsFirstLine) {
+  const auto given = file_with("postgresql://me:secret@h/d \nmore\n");
+  const auto location = locate(given);
+  EXPECT_EQ(location.place, "postgresql://me:secret@h/d");
+  EXPECT_EQ(location.shown, given);
+  EXPECT_EQ(location.identity, "postgresql://me@h/d");
+  EXPECT_EQ(locate(file_with("/data/assay.db")).place, "/data/assay.db");
+}
+
+TEST_F(LocationFile, APasswordThatOthersMayReadIsRefused) {
+  const auto message = refusal_of(file_with("postgresql://me:secret@h/d", 0640));
+  EXPECT_THAT(message, HasSubstr("chmod 600"));
+  EXPECT_THAT(message, testing::Not(HasSubstr("secret")));
+  EXPECT_EQ(locate(file_with("postgresql://me@h/d", 0644)).place, "postgresql://me@h/d");
+}
+
+TEST_F(LocationFile, WhatIsNoLocationIsRefused) {
+  EXPECT_THAT(refusal_of(""), HasSubstr("empty"));
+  EXPECT_THAT(refusal_of(std::string("a\0b", 3)), HasSubstr("NUL"));
+  EXPECT_THAT(refusal_of("mysql://me:secret@host/db"),
+              testing::AllOf(HasSubstr("mysql"), testing::Not(HasSubstr("secret"))));
+  EXPECT_THAT(refusal_of("@" + (folder_.path() / "nowhere").string()), HasSubstr("no such file"));
+  EXPECT_THAT(refusal_of("@" + folder_.path().string()), HasSubstr("no such file"));
+  EXPECT_THAT(refusal_of(file_with("")), HasSubstr("first line"));
+  EXPECT_THAT(refusal_of(file_with("\n postgresql://h/d")), HasSubstr("first line"));
+  EXPECT_THAT(refusal_of(file_with("@other")), HasSubstr("first line"));
+  EXPECT_THAT(refusal_of(file_with(std::string(5000, 'x'))), HasSubstr("first line"));
+}
+
+}  // namespace
+}  // namespace assay::store

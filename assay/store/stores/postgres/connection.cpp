@@ -1,0 +1,265 @@
+#include "assay/store/stores/postgres/connection.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "assay/store/record_row.hpp"
+
+namespace assay::store::postgres {
+namespace {
+
+constexpr const char* kConnecting = "connecting";
+constexpr int kMostDeadlocks = 5;
+constexpr const char* kEscape = "\xee\x80\x80";  // U+E000, which is for private use
+
+bool is_one_of(const std::string& state, std::initializer_list<const char*> states) {
+  return std::any_of(states.begin(), states.end(), [&](const char* one) { return state == one; });
+}
+
+/// Two transactions were in each other's way: the same again will do.
+bool is_collision(const std::string& state) {
+  return is_one_of(state, {"40001", "40P01"});
+}
+
+/// An error that the same statement may not meet again.
+struct Collision : Error {
+  explicit Collision(const Error& error) : Error(error) {}
+};
+
+/// No answer, or one that says that the server ends, starts or has no room: it is a matter of time.
+bool is_away(const std::string& state) {
+  return state.empty() || state.starts_with("08") || is_one_of(state, {"57P01", "57P02", "57P03", "53300"});
+}
+
+/// Parameters of a connection: ours first, so that the URL may say otherwise; those behind it hold in any case.
+struct Parameters {
+  explicit Parameters(const std::string& url)
+      : values{"10", "10", "5", "3", "15000", "assay", url.c_str(), "UTF8", nullptr} {}
+
+  static constexpr std::array<const char*, 9> kKeywords{"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                                                        "keepalives_count", "tcp_user_timeout", "application_name",
+                                                        "dbname",           "client_encoding",  nullptr};
+  std::array<const char*, 9> values;
+};
+
+/// The server's words in one line.
+std::string in_one_line(std::string text) {
+  for (auto& c : text) {
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  }
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing) {
+  const auto because = [&](ErrorKind kind, const char* what) {
+    return Error(kind, fmt::format("{}: {} (while {}; PostgreSQL: {}{}{}).", store, what, doing, in_one_line(text),
+                                   state.empty() ? "" : ", state ", state));
+  };
+  if (is_away(state)) {
+    return because(ErrorKind::away,
+                   "the server does not answer; see whether it runs and can be reached, then run the "
+                   "same command again: nothing finished is lost");
+  }
+  if (state == "53100") {
+    return because(ErrorKind::no_space,
+                   "the disk that holds the store is full; free space there, then run the same "
+                   "command again: nothing finished is lost");
+  }
+  if (state == "58030") return because(ErrorKind::not_durable, "the server's disk fails; look at its health");
+  if (state == "42501") {
+    return because(ErrorKind::failure, "this role may not do that; its owner gives rights with `assay store allow`");
+  }
+  if (state == "25006") return because(ErrorKind::failure, "the store is only read here, or its server is a replica");
+  if (state == "42704") return because(ErrorKind::usage, "the server has no such role; make it with CREATE ROLE");
+  if (state == "P0002") return because(ErrorKind::usage, "there is no such campaign; `assay show --all` lists them");
+  return because(ErrorKind::failure, "the store did not do what was asked");
+}
+
+std::string to_server(const std::string& text) {
+  std::string whole = as_utf8(text);
+  if (whole.find('\0') == std::string::npos && whole.find(kEscape) == std::string::npos) return whole;
+  std::string out;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    if (whole[at] == '\0') {
+      out += std::string(kEscape) + '0';
+    } else if (whole.compare(at, 3, kEscape) == 0) {
+      out += std::string(kEscape) + 'e';
+      at += 2;
+    } else {
+      out += whole[at];
+    }
+  }
+  return out;
+}
+
+std::string from_server(const std::string& text) {
+  if (text.find(kEscape) == std::string::npos) return text;
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.compare(at, 3, kEscape) != 0) {
+      out += text[at];
+      continue;
+    }
+    const char kind = at + 3 < text.size() ? text[at + 3] : 'e';
+    out += kind == '0' ? std::string(1, '\0') : std::string(kEscape);
+    at += 3;
+  }
+  return out;
+}
+
+Encoded array_of(const std::vector<std::int64_t>& values) {
+  std::string out = "{";
+  for (const auto value : values) out += (out.size() > 1 ? "," : "") + std::to_string(value);
+  return {out + "}"};
+}
+
+Encoded array_of(const std::vector<std::optional<std::string>>& values) {
+  std::string out = "{";
+  for (const auto& value : values) {
+    if (out.size() > 1) out += ',';
+    if (!value) {
+      out += "NULL";
+      continue;
+    }
+    out += '"';
+    for (const char c : to_server(*value)) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    out += '"';
+  }
+  return {out + "}"};
+}
+
+std::string Result::text(int column) const {
+  const auto& pq = Libpq::get();
+  return {pq.value(rows_.get(), row_, column), static_cast<std::size_t>(pq.length(rows_.get(), row_, column))};
+}
+
+std::string Result::bytes(int column) const {
+  const auto hex = text(column);  // as \x0123…
+  std::string out;
+  out.reserve(hex.size() / 2);
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t at = 2; at + 1 < hex.size(); at += 2) {
+    out += static_cast<char>(digit(hex[at]) * 16 + digit(hex[at + 1]));
+  }
+  return out;
+}
+
+Connection::Connection(const Location& location, bool read_only) : location_(location), read_only_(read_only) {
+  connect();
+}
+
+void Connection::connect() {
+  const auto& pq = Libpq::get();
+  const Parameters parameters(location_.place);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    connection_.reset(pq.connect_params(Parameters::kKeywords.data(), parameters.values.data(), 1));
+    if (connection_ && pq.status(connection_.get()) == kConnectionOk) break;
+    std::string text = connection_ ? without_password(pq.error_message(connection_.get())) : "no memory";
+    connection_.reset();
+    const int answer = pq.ping_params(Parameters::kKeywords.data(), parameters.values.data(), 1);
+    if (answer == kPingNoAttempt) {
+      // What libpq says of a URL that it cannot read may repeat any part of it.
+      fail(ErrorKind::usage, "{}: this is no URL that PostgreSQL understands. Write postgresql://USER@HOST/DATABASE.",
+           location_.shown);
+    }
+    const bool full = text.find("too many") != std::string::npos || text.find("slots") != std::string::npos;
+    if (answer != kPingOk || full) throw error_for("", text, location_.shown, kConnecting);
+    // It answers now: unless it has just come back, it refuses us.
+    if (attempt == 1) {
+      fail(ErrorKind::failure, "{}: the server refuses the connection; check user, password and database ({}).",
+           location_.shown, in_one_line(text));
+    }
+  }
+  pq.set_notice_receiver(
+      connection_.get(), [](void*, const pg_result*) {}, nullptr);
+  execute(fmt::format("SET search_path TO assay, pg_temp; SET TIME ZONE 'UTC'; SET extra_float_digits TO 1; "
+                      "SET bytea_output TO hex; SET idle_in_transaction_session_timeout TO '60s'; "
+                      "SET default_transaction_read_only TO {}",
+                      read_only_ ? "on" : "off"),
+          kConnecting);
+}
+
+pg_conn* Connection::connected() {
+  if (!connection_) connect();
+  return connection_.get();
+}
+
+std::string Connection::without_password(std::string text) const {
+  const char* password = Libpq::get().password(connection_.get());
+  const std::string secret = password == nullptr ? "" : password;
+  for (auto at = text.find(secret); !secret.empty() && at != std::string::npos; at = text.find(secret, at + 3)) {
+    text.replace(at, secret.size(), "***");
+  }
+  return text;
+}
+
+Result Connection::checked(pg_result* result, const char* doing) {
+  const auto& pq = Libpq::get();
+  const int status = result == nullptr ? -1 : pq.result_status(result);
+  if (status == kTuplesOk || status == kCommandOk) return Result(result);
+  const char* state = result == nullptr ? nullptr : pq.error_field(result, kDiagnosticState);
+  const char* primary = result == nullptr ? nullptr : pq.error_field(result, kDiagnosticText);
+  const std::string code = state == nullptr ? "" : state;
+  const std::string text = without_password(primary != nullptr ? primary : pq.error_message(connection_.get()));
+  if (result != nullptr) pq.clear(result);
+  // What a dying server said last may come before libpq sees that the connection is gone.
+  const bool broken = is_away(code) || pq.status(connection_.get()) != kConnectionOk;
+  if (broken) connection_.reset();
+  const auto error = error_for(broken && !is_away(code) ? "" : code, text, location_.shown, doing);
+  if (is_collision(code) && !broken) throw Collision(error);
+  throw error;
+}
+
+Result Connection::run(const std::string& sql, const char* doing, const std::vector<Parameter>& values,
+                       bool repeatable) {
+  std::vector<const char*> texts;
+  texts.reserve(values.size());
+  for (const auto& value : values) texts.push_back(value ? value->c_str() : nullptr);
+  for (int collisions = 0;;) {
+    auto* const connection = connected();
+    try {
+      return checked(Libpq::get().exec_params(connection, sql.c_str(), static_cast<int>(texts.size()), nullptr,
+                                              texts.data(), nullptr, nullptr, 0),
+                     doing);
+    } catch (const Collision&) {
+      if (in_transaction_ || ++collisions > kMostDeadlocks) throw;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::away || in_transaction_ || !repeatable) throw;
+      repeatable = false;
+    }
+  }
+}
+
+void Connection::execute(const std::string& sql, const char* doing) {
+  checked(Libpq::get().exec(connected(), sql.c_str()), doing);
+}
+
+Transaction::Transaction(Connection& connection, const char* doing) : connection_(connection), doing_(doing) {
+  connection_.connected();  // one that broke meanwhile is made anew before, not inside
+  connection_.query("SELECT 1", doing);
+  connection_.execute("BEGIN", doing);
+  connection_.in_transaction_ = true;
+}
+
+Transaction::~Transaction() {
+  connection_.in_transaction_ = false;
+  if (!open_ || !connection_.connection_) return;
+  try {
+    connection_.execute("ROLLBACK", doing_);
+  } catch (const Error&) {
+    connection_.connection_.reset();  // the server ends it with the connection
+  }
+}
+
+void Transaction::commit() {
+  open_ = false;
+  connection_.execute("COMMIT", doing_);
+}
+
+}  // namespace assay::store::postgres

@@ -1,0 +1,150 @@
+#include <map>
+
+#include "assay/store/rows.hpp"
+#include "assay/store/stores/postgres/postgres.hpp"
+
+// What a lease is and when it ends is said by functions of the server, in functions.cpp.
+
+namespace assay::store::postgres {
+namespace {
+
+Encoded runs_of(const Lease& lease) {
+  std::vector<std::int64_t> runs;
+  for (const auto& run : lease.runs) runs.push_back(run.run);
+  return array_of(runs);
+}
+
+Encoded epochs_of(const Lease& lease) {
+  std::vector<std::int64_t> epochs;
+  for (const auto& run : lease.runs) epochs.push_back(run.epoch);
+  return array_of(epochs);
+}
+
+std::string hex_of(const std::string& bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const unsigned char byte : bytes) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+  return out;
+}
+
+/// A record as a row for the function complete(), and what it shares with others.
+json row_of(const LeasedRun& run, const Record& record, std::map<std::string, std::string>& contents) {
+  auto body = fold(record);
+  contents.merge(body.contents);
+  const auto& summary = record.summary;
+  return {{"run", run.run},
+          {"outcome", name_of(record.outcome.kind)},
+          {"message", to_server(record.outcome.message)},
+          {"trusted", record.validity.trusted ? 1 : 0},
+          {"platform", to_server(record.platform)},
+          {"started_utc", to_server(record.started_utc)},
+          {"duration_ns", record.duration_ns},
+          {"n", summary.n},
+          {"steady_from", summary.steady_from},
+          {"median_ns", to_json_value(summary.median_ns)},
+          {"p90_ns", to_json_value(summary.p90_ns)},
+          {"p99_ns", to_json_value(summary.p99_ns)},
+          {"samples_per_second", to_json_value(summary.samples_per_second)},
+          {"summary_version", summary.summary_version},
+          {"peak_memory_bytes", to_json_value(body.peak_memory_bytes)},
+          {"digest", to_server(body.digest)},
+          {"json", to_server(body.json)},
+          {"samples", hex_of(body.samples)}};
+}
+
+Encoded rows_of(const std::map<std::string, std::string>& contents) {
+  json rows = json::array();
+  for (const auto& [hash, text] : contents) rows.push_back({{"hash", hash}, {"json", to_server(text)}});
+  return {json_text(rows)};
+}
+
+Encoded list_of(const std::vector<std::string>& texts) {
+  return array_of(std::vector<std::optional<std::string>>(texts.begin(), texts.end()));
+}
+
+}  // namespace
+
+std::optional<Lease> PostgresStore::lease(const LeaseRequest& request) {
+  if (auto lease = take(request, {})) return lease;
+  // Only an agent that finds nothing else to do looks for what the dead have left.
+  const auto dead = dead_owners(request);
+  if (dead.empty()) return std::nullopt;
+  return take(request, dead);
+}
+
+std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std::vector<Owner>& dead) {
+  std::vector<std::int64_t> pids;
+  std::vector<std::int64_t> ticks;
+  for (const auto& owner : dead) {
+    pids.push_back(owner.pid);
+    ticks.push_back(owner.start_ticks);
+  }
+  const auto& owner = request.owner;
+  const auto& offer = request.offer;
+  auto row =
+      connection_.once("SELECT * FROM lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", "taking a run",
+                       request.campaign, request.seconds, owner.host, owner.boot_id, owner.pid, owner.start_ticks,
+                       array_of(pids), array_of(ticks), offer ? std::optional(offer->platform) : std::nullopt,
+                       offer ? std::optional(list_of(offer->workers)) : std::nullopt,
+                       offer ? std::optional(list_of(offer->devices)) : std::nullopt,
+                       offer ? std::optional(offer->hosts) : std::nullopt);
+  Lease lease;
+  lease.campaign = request.campaign;
+  while (row.step()) {
+    lease.runs.push_back(read_leased(row));
+    lease.seed = row.get<std::int64_t>(8);
+    lease.measure = from_json<Measure>(parse_column(row.get<std::string>(9)), "measure");
+  }
+  if (lease.runs.empty()) return std::nullopt;
+  return lease;
+}
+
+std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
+  std::vector<Owner> dead;
+  if (!request.is_dead || request.owner.boot_id.empty()) return dead;
+  auto row = connection_.query("SELECT * FROM owners($1, $2)", "looking for dead owners", request.campaign,
+                               request.owner.boot_id);
+  while (row.step()) {
+    Owner owner{row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::int64_t>(3)};
+    if (request.is_dead(owner)) dead.push_back(std::move(owner));
+  }
+  return dead;
+}
+
+Renewal PostgresStore::renew(const Lease& lease, double seconds) {
+  const auto held = connection_.integer("SELECT renew($1, $2, $3, $4)", "renewing a lease", lease.campaign,
+                                        runs_of(lease), epochs_of(lease), seconds);
+  return held != 0 ? Renewal::held : Renewal::lost;
+}
+
+Completion PostgresStore::complete(const Lease& lease, const std::vector<Finished>& finished) {
+  const bool again = checked_again(lease, finished);
+  json rows = json::array();
+  std::map<std::string, std::string> contents;
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    rows.push_back(row_of(lease.runs[i], as_stored(finished[i], lease.runs[i], again), contents));
+  }
+  const auto& first = lease.runs.front();
+  const std::pair claim(first.run, first.epoch);
+  const bool doubtful = !doubtful_.insert(claim).second;
+  auto row =
+      connection_.once("SELECT complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign, runs_of(lease),
+                       epochs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
+  doubtful_.erase(claim);  // it answered
+  ASSAY_CHECK(row.step());
+  const auto answer = row.get<std::string>(0);
+  // Where the connection broke behind an earlier attempt at the same, the store may have taken it then.
+  const bool taken = answer == "accepted" || (answer == "repeated" && doubtful);
+  return taken ? Completion::accepted : Completion::stale;
+}
+
+void PostgresStore::release(const Lease& lease) {
+  connection_.query("SELECT give_back($1, $2, $3)", "giving back a run", lease.campaign, runs_of(lease),
+                    epochs_of(lease));
+}
+
+}  // namespace assay::store::postgres

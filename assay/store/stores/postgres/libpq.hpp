@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+// The few declarations of PostgreSQL's libpq that are used here, from its public documentation. Their meaning has been
+// the same in every libpq.so.5.
+struct pg_conn;
+struct pg_result;
+
+namespace assay::store::postgres {
+
+constexpr int kConnectionOk = 0;       ///< of status()
+constexpr int kCommandOk = 1;          ///< of result_status()
+constexpr int kTuplesOk = 2;           ///< of result_status()
+constexpr int kPingOk = 0;             ///< of ping_params()
+constexpr int kPingNoAttempt = 3;      ///< of ping_params(): the parameters are wrong
+constexpr int kDiagnosticState = 'C';  ///< of error_field(): SQLSTATE
+constexpr int kDiagnosticText = 'M';   ///< of error_field(): the message itself
+
+/// The functions of an open libpq. It is opened at the first use and stays: `assay` needs none of it otherwise.
+class Libpq {
+ public:
+  /// Throws Error{failure} that says what to install where there is none.
+  static const Libpq& get();
+
+  pg_conn* (*connect_params)(const char* const* keywords, const char* const* values, int expand) = nullptr;
+  int (*ping_params)(const char* const* keywords, const char* const* values, int expand) = nullptr;
+  void (*finish)(pg_conn*) = nullptr;
+  int (*status)(const pg_conn*) = nullptr;
+  char* (*error_message)(const pg_conn*) = nullptr;
+  char* (*password)(const pg_conn*) = nullptr;
+  pg_result* (*exec)(pg_conn*, const char* sql) = nullptr;
+  pg_result* (*exec_params)(pg_conn*, const char* sql, int count, const unsigned* types, const char* const* values,
+                            const int* lengths, const int* formats, int result_format) = nullptr;
+  int (*result_status)(const pg_result*) = nullptr;
+  char* (*error_field)(const pg_result*, int field) = nullptr;
+  int (*rows)(const pg_result*) = nullptr;
+  int (*is_null)(const pg_result*, int row, int column) = nullptr;
+  char* (*value)(const pg_result*, int row, int column) = nullptr;
+  int (*length)(const pg_result*, int row, int column) = nullptr;
+  void (*clear)(pg_result*) = nullptr;
+  void* (*set_notice_receiver)(pg_conn*, void (*receiver)(void*, const pg_result*), void* argument) = nullptr;
+
+ private:
+  explicit Libpq(const char* name);
+
+  template <typename F>
+  void find(const char* symbol, F& function);
+
+  void* library_;
+};
+
+}  // namespace assay::store::postgres

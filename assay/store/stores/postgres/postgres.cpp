@@ -1,0 +1,89 @@
+#include "assay/store/stores/postgres/postgres.hpp"
+
+#include "assay/core/clock.hpp"
+#include "assay/store/rows.hpp"
+
+namespace assay::store::postgres {
+
+PostgresStore::PostgresStore(const Location& location, Access access, const Migrations& steps)
+    : connection_(location, access == Access::read) {
+  prepare_schema(connection_, access, steps);
+}
+
+void PostgresStore::no_campaign(const std::string& id) const {
+  fail(ErrorKind::usage, "{}: there is no campaign {}. `assay show` lists those that are there.", connection_.shown(),
+       shown(id));
+}
+
+void PostgresStore::put_platform(const std::string& id, const json& platform) {
+  connection_.query("SELECT put_platform($1, $2)", "storing a platform", id, json_text(platform));
+}
+
+std::optional<json> PostgresStore::platform(const std::string& id) {
+  auto row = connection_.query("SELECT json FROM platform WHERE id = $1", "reading a platform", id);
+  if (!row.step()) return std::nullopt;
+  return parse_column(row.get<std::string>(0));
+}
+
+void PostgresStore::put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) {
+  // The new key puts it behind older ones.
+  connection_.query(
+      "INSERT INTO artifact(kind, inputs_hash, created_utc, json) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, "
+      "inputs_hash) DO UPDATE SET key = DEFAULT, created_utc = excluded.created_utc, json = excluded.json",
+      "storing an artifact", kind, inputs_hash, utc_now(), json_text(content));
+}
+
+std::vector<Artifact> PostgresStore::artifacts(const std::string& kind) {
+  auto row = connection_.query("SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = $1 ORDER BY key",
+                               "reading artifacts", kind);
+  std::vector<Artifact> out;
+  while (row.step()) {
+    out.push_back({row.get<std::string>(0), row.get<std::string>(1), row.get<std::string>(2),
+                   parse_column(row.get<std::string>(3))});
+  }
+  return out;
+}
+
+void PostgresStore::remove_artifact(const std::string& kind, const std::string& inputs_hash) {
+  connection_.query("DELETE FROM artifact WHERE kind = $1 AND inputs_hash = $2", "removing an artifact", kind,
+                    inputs_hash);
+}
+
+void PostgresStore::drop(const std::string& campaign) {
+  constexpr const char* kDoing = "dropping a campaign";
+  Transaction transaction(connection_, kDoing);
+  auto row = connection_.once("SELECT key FROM campaign WHERE id = $1 FOR UPDATE", kDoing, campaign);
+  if (!row.step()) no_campaign(campaign);
+  const auto key = row.get<std::int64_t>(0);
+  // Locked, so that nobody takes one meanwhile.
+  auto held = connection_.once(
+      "SELECT count(*) FROM (SELECT key FROM run WHERE campaign = $1 AND state = 1 AND lease_end_ms > now_ms() "
+      "FOR UPDATE) AS held",
+      kDoing, key);
+  ASSAY_CHECK(held.step());
+  check_not_held(held.get<std::int64_t>(0), campaign);
+  std::vector<std::int64_t> trials;
+  for (const auto& trial : planned_trials(key)) trials.push_back(trial.key);
+  for (const char* sql : {"DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = $1)",
+                          "DELETE FROM run WHERE campaign = $1", "DELETE FROM campaign_trial WHERE campaign = $1",
+                          "DELETE FROM progress WHERE campaign = $1", "DELETE FROM access WHERE campaign = $1",
+                          "DELETE FROM campaign WHERE key = $1"}) {
+    connection_.once(sql, kDoing, key);
+  }
+  connection_.once(
+      "DELETE FROM trial WHERE key = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM campaign_trial WHERE "
+      "campaign_trial.trial = trial.key)",
+      kDoing, array_of(trials));
+  transaction.commit();
+}
+
+void PostgresStore::allow(const std::string& role, Right right, const std::string& campaign) {
+  connection_.query("SELECT allow($1, $2, $3)", "giving a role its rights", role,
+                    right == Right::agent ? "agent" : "reader", campaign);
+}
+
+void PostgresStore::forbid(const std::string& role) {
+  connection_.query("SELECT forbid($1)", "taking a role's rights", role);
+}
+
+}  // namespace assay::store::postgres

@@ -1,0 +1,183 @@
+#include <gmock/gmock.h>
+
+#include "assay/store/stores/postgres/postgres.hpp"
+#include "assay/store/stores/postgres/test_server.hpp"
+
+namespace assay::store {
+namespace {
+
+using postgres::Connection;
+using postgres::TestServer;
+using testing::HasSubstr;
+
+/// A store with two campaigns, of which an agent may work on the first.
+class PostgresRoles : public testing::Test {
+ protected:
+  void SetUp() override {
+    server_ = TestServer::get();
+    if (server_ == nullptr) GTEST_SKIP() << "there is no PostgreSQL server here";
+    url_ = server_->fresh_database();
+    owner_ = open_store(url_, Access::create);
+    mine_ = owner_->plan(campaign_of(1, 2), false).campaign;
+    auto other = campaign_of(2, 2);
+    other.name = "other";
+    other_ = owner_->plan(other, false).campaign;
+    agent_ = server_->fresh_role();
+    owner_->allow(agent_, Right::agent, mine_);
+  }
+
+  std::string as(const std::string& role) const {
+    std::string url = url_;
+    return url.replace(url.find("assay@"), 6, role + "@");
+  }
+
+  /// The kind of error that SQL of a role's own meets.
+  ErrorKind refusal(const std::string& role, const std::string& sql) const {
+    try {
+      Connection(locate(as(role)), false).query(sql, "testing");
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("42501")) << sql;
+      return error.kind();
+    }
+    ADD_FAILURE() << "allowed: " << sql;
+    return ErrorKind::usage;
+  }
+
+  TestServer* server_ = nullptr;
+  std::string url_;
+  std::unique_ptr<Store> owner_;
+  std::string mine_;
+  std::string other_;
+  std::string agent_;
+};
+
+TEST_F(PostgresRoles, AnAgentTakesAndReportsRunsOfItsCampaign) {
+  const auto store = open_store(as(agent_), Access::write);
+  store->put_platform("p1", {{"cpus", 2}});
+  ASSERT_EQ(store->campaigns().size(), 1u);
+  EXPECT_EQ(store->campaigns()[0].id, mine_);
+  const auto lease = store->lease(request_of(mine_));
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(store->renew(*lease, 60), Renewal::held);
+  EXPECT_EQ(store->complete(*lease, {{rich_record_of(*lease), false}}), Completion::accepted);
+  const auto next = store->lease(request_of(mine_));
+  ASSERT_TRUE(next);
+  store->release(*next);
+  EXPECT_EQ(text_of(store->progress(mine_)), "runs 2 ready 1 leased 0 done 1 failed 1 set_aside 0");
+  EXPECT_EQ(owner_->runs({.campaign = mine_}).size(), 1u);
+}
+
+TEST_F(PostgresRoles, AnAgentSeesAndChangesNoOtherCampaign) {
+  const auto held = owner_->lease(request_of(other_, 300));
+  const auto store = open_store(as(agent_), Access::write);
+  EXPECT_THROW((void)store->lease(request_of(other_)), Error);
+  EXPECT_THROW((void)store->progress(other_), Error);
+  EXPECT_THROW((void)store->renew(*held, 60), Error);
+  EXPECT_THROW((void)store->complete(*held, finished_of(*held)), Error);
+  EXPECT_THROW(store->release(*held), Error);
+  auto renamed = *held;
+  renamed.campaign = mine_;  // a run of another campaign under the name of its own
+  EXPECT_EQ(store->renew(renamed, 60), Renewal::lost);
+  EXPECT_EQ(owner_->renew(*held, 60), Renewal::held);
+  EXPECT_EQ(text_of(owner_->progress(other_)), "runs 4 ready 3 leased 1 done 0 failed 0 set_aside 0");
+}
+
+TEST_F(PostgresRoles, AnAgentHasNoWayAroundTheFunctions) {
+  for (const char* sql :
+       {"SELECT json FROM trial", "SELECT * FROM run", "SELECT * FROM record", "SELECT * FROM content",
+        "SELECT * FROM artifact", "SELECT * FROM result", "SELECT * FROM access", "UPDATE run SET state = 2",
+        "INSERT INTO access VALUES (session_user, 'agent', NULL)", "DELETE FROM campaign",
+        "UPDATE campaign SET name = 'x'", "SELECT allow(session_user::text, 'agent', '')",
+        "SELECT holds('x', '{}', '{}')", "SELECT free_leases(1, '', '{}', '{}')", "UPDATE store SET version = 7",
+        "CREATE TABLE assay.mine(x text)", "SELECT forbid('assay')"}) {
+    EXPECT_EQ(refusal(agent_, sql), ErrorKind::failure) << sql;
+  }
+  Connection connection(locate(as(agent_)), false);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM campaign", "asking"), 1);
+  EXPECT_EQ(connection.integer("SELECT count(DISTINCT campaign) FROM progress", "asking"), 1);
+}
+
+TEST_F(PostgresRoles, AnAgentCannotPlanDropOrGiveRights) {
+  const auto store = open_store(as(agent_), Access::write);
+  EXPECT_THROW(store->plan(campaign_of(3, 1), false), Error);
+  EXPECT_THROW(store->drop(mine_), Error);
+  EXPECT_THROW(store->allow(agent_, Right::agent, other_), Error);
+  EXPECT_THROW(store->put_artifact("model", "h", {}), Error);
+  EXPECT_THROW((void)store->trials({}), Error);
+  EXPECT_EQ(owner_->campaigns().size(), 2u);
+}
+
+TEST_F(PostgresRoles, AnAgentOfAllCampaignsWorksOnThoseThatCome) {
+  const auto role = server_->fresh_role();
+  owner_->allow(role, Right::agent, "");
+  auto later = campaign_of(1, 1);
+  later.name = "later";
+  const auto id = owner_->plan(later, false).campaign;
+  const auto store = open_store(as(role), Access::write);
+  EXPECT_EQ(store->campaigns().size(), 3u);
+  EXPECT_TRUE(store->lease(request_of(id)));
+}
+
+TEST_F(PostgresRoles, AReaderReadsEverythingAndChangesNothing) {
+  const auto lease = owner_->lease(request_of(mine_));
+  ASSERT_EQ(owner_->complete(*lease, finished_of(*lease)), Completion::accepted);
+  const auto role = server_->fresh_role();
+  owner_->allow(role, Right::reader, "");
+  const auto store = open_store(as(role), Access::read);
+  EXPECT_EQ(store->campaigns().size(), 2u);
+  EXPECT_EQ(store->trials({}).size(), 2u);
+  int records = 0;
+  store->records({}, [&](const Record&) { ++records; });
+  EXPECT_EQ(records, 1);
+  const auto writing = open_store(as(role), Access::write);
+  EXPECT_THROW((void)writing->lease(request_of(mine_)), Error);
+  EXPECT_THROW(writing->put_platform("p", {}), Error);
+  for (const char* sql : {"UPDATE run SET state = 0", "DELETE FROM record", "INSERT INTO store VALUES (1)"}) {
+    EXPECT_EQ(refusal(role, sql), ErrorKind::failure) << sql;
+  }
+}
+
+TEST_F(PostgresRoles, AStrangerHasNoRightAndForbiddenOnesLoseTheirs) {
+  const auto stranger = server_->fresh_role();
+  EXPECT_THROW(open_store(as(stranger), Access::read), Error);
+  owner_->forbid(agent_);
+  EXPECT_THROW(open_store(as(agent_), Access::write), Error);
+  EXPECT_EQ(refusal(agent_, "SELECT * FROM assay.campaign"), ErrorKind::failure);
+}
+
+TEST_F(PostgresRoles, RightsOutliveANewVersionOfTheStore) {
+  auto steps = postgres::migrations();
+  steps.emplace_back("CREATE TABLE planet(name text)");
+  const auto reader = server_->fresh_role();
+  owner_->allow(reader, Right::reader, "");
+  { const postgres::PostgresStore newer(locate(url_), Access::write, steps); }
+  EXPECT_EQ(Connection(locate(as(reader)), true).integer("SELECT count(*) FROM planet", "asking"), 0);
+  EXPECT_EQ(refusal(agent_, "SELECT * FROM planet"), ErrorKind::failure);
+}
+
+TEST_F(PostgresRoles, ARoleThatIsNotThereIsNamedAndItsNameIsNoSql) {
+  for (const std::string role : {"nobody_here", "x\"; DROP TABLE run; --", "public; DROP TABLE run"}) {
+    try {
+      owner_->allow(role, Right::agent, mine_);
+      ADD_FAILURE() << "allowed: " << role;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+    }
+    EXPECT_THROW(owner_->forbid(role), Error);
+  }
+  EXPECT_THROW(owner_->allow(agent_, Right::agent, "' OR true --"), Error);
+  EXPECT_EQ(owner_->progress(mine_).runs, 2);
+}
+
+TEST_F(PostgresRoles, AContentThatDoesNotFitItsHashIsRefused) {
+  const auto lease = open_store(as(agent_), Access::write)->lease(request_of(mine_));
+  Connection connection(locate(as(agent_)), false);
+  EXPECT_THROW(connection.query("SELECT complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')",
+                                "testing", mine_, postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}),
+                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].epoch})),
+               Error);
+  EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM content", "asking"), 0);
+}
+
+}  // namespace
+}  // namespace assay::store

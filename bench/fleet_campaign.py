@@ -1,0 +1,109 @@
+"""A campaign of fake runs on a PostgreSQL server of its own, and agents for it: what figures of a fleet share."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import figure
+
+sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
+from postgres_server import PostgresServer, programs, why_not  # noqa: F401
+
+STEP_NS = 50_000_000  # long, so that a paced step mostly sleeps
+
+
+class Fleet:
+    """Server, store and agents, all gone at the end. `program` is the assay that is tried."""
+
+    def __init__(self, program=figure.ASSAY):
+        if why_not():
+            sys.exit(f"{sys.argv[0]}: {why_not()}")
+        self.program = program
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-fleet-"))
+        self.folder.chmod(0o755)
+        self.server = PostgresServer(self.folder / "pg", "max_connections=100", "fsync=on").start()
+        self.store = self.server.url()
+        self.agents = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for agent in self.agents:
+            agent.kill()
+            agent.wait()
+        self.server.stop()
+        subprocess.run(["rm", "-rf", str(self.folder)], check=False)
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PG"))}
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        own = {
+            "TMPDIR": str(self.folder / "tmp"),
+            "ASSAY_SPOOL": str(self.folder / "spool.db"),
+            "ASSAY_NO_HOST_LOCK": "true",
+        }
+        return {**kept, **own, "ASSAY_STORE": self.store, **more}
+
+    def plan(self, trials, runs, seconds):
+        """Fake runs that really take `seconds` each."""
+        words = [
+            "run",
+            "toy",
+            "--worker",
+            "fake",
+            "--batch",
+            f"1-{trials}+1",
+            "--runs",
+            str(runs),
+            "--plan-only",
+            "--json",
+        ]
+        for option in ("pace=1", f"base_ns={STEP_NS}", "per_sample_ns=0"):
+            words += ["--option", option]
+        words += ["--seconds", f"{seconds}s", "--warmup", "0s", "--retries", "0", "--no-phases"]
+        return json.loads(figure.run([self.program, *words], self.environment()).stdout)["campaign"]
+
+    def start_agent(self, *words, **more):
+        """An agent as of a node of its own: what it starts has another name than what others start."""
+        number = len(self.agents)
+        more.setdefault("ASSAY_STORE", f"{self.store}&application_name=node{number}")
+        log = (self.folder / f"agent-{number}.log").open("w")
+        agent = subprocess.Popen(
+            [self.program, "agent", *words], env=self.environment(**more), stderr=log, start_new_session=True
+        )
+        self.agents.append(agent)
+        return agent
+
+    def number(self, sql):
+        return float(self.server.ask(sql)[0] or 0)
+
+    def progress(self):
+        """Runs that are done."""
+        return self.number("SELECT coalesce(sum(done), 0) FROM assay.progress")
+
+    def wait_until_done(self, runs, limit_seconds):
+        """False where that took too long. Asks nothing of a server that is away."""
+        deadline = time.monotonic() + limit_seconds
+        while time.monotonic() < deadline:
+            try:
+                if self.progress() >= runs:
+                    return True
+            except AssertionError:
+                pass
+            time.sleep(0.25)
+        return False
+
+    def judge(self):
+        """What must not be: runs without a counted record, with more than one, and records of an old lease."""
+        wrong = {
+            "lost": "FROM assay.run WHERE key NOT IN (SELECT run FROM assay.record WHERE counted = 1)",
+            "twice": "FROM (SELECT run FROM assay.record WHERE counted = 1 GROUP BY run HAVING count(*) > 1) AS more",
+            "of an old epoch": "FROM assay.record JOIN assay.run ON run.key = record.run "
+            "WHERE counted = 1 AND record.epoch <> run.epoch",
+        }
+        return {name: int(self.number(f"SELECT count(*) {where}")) for name, where in wrong.items()}

@@ -1,0 +1,130 @@
+#include <memory>
+
+#include "assay/core/clock.hpp"
+#include "assay/report/table.hpp"
+#include "assay/store/spool.hpp"
+#include "cli/campaign.hpp"
+#include "cli/command.hpp"
+#include "cli/paths.hpp"
+#include "cli/stop.hpp"
+#include "cli/work.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct AgentFlags {
+  WorkFlags work;
+  std::string campaign;
+  double idle_seconds = 0;
+  double patience_seconds = 600;
+};
+
+/// What an agent does, line by line with the time, for a log.
+class AgentLog : public measure::AgentObserver {
+ public:
+  explicit AgentLog(bool quiet) : quiet_(quiet) {}
+
+  void started(const store::Lease& lease) override {
+    waited_for_.clear();
+    say(fmt::format("run {} of {} {}", lease.runs[0].index, lease.runs[0].trial_id.substr(0, 8),
+                    title(lease.runs[0].trial)));
+  }
+
+  void finished(const store::Lease& lease, const std::vector<store::Finished>& finished) override {
+    for (const auto& one : finished) {
+      if (one.again) {
+        ++again_;
+        continue;
+      }
+      ++done_;
+      const auto& outcome = one.record.outcome;
+      if (outcome.kind == OutcomeKind::ok) continue;
+      ++failed_;
+      warning(fmt::format("run {} of {} {}: {}", one.record.index, lease.runs[0].trial_id.substr(0, 8),
+                          name_of(outcome.kind), outcome.message));
+    }
+  }
+
+  void waiting(const std::string& why) override {
+    if (why == waited_for_) return;
+    waited_for_ = why;
+    say("waiting: " + why);
+  }
+
+  void warning(const std::string& what) override { write(what); }
+
+  void end(const std::string& how) {
+    say(fmt::format("{}: {} runs done, {} of them failed, {} to be measured again", how, done_, failed_, again_));
+  }
+
+ private:
+  void say(const std::string& what) const {
+    if (!quiet_) write(what);
+  }
+  static void write(const std::string& what) {
+    std::fprintf(stderr, "%s assay agent: %s\n", utc_now().c_str(), report::fit(what, 400).c_str());
+  }
+
+  bool quiet_;
+  std::string waited_for_;
+  std::int64_t done_ = 0;
+  std::int64_t failed_ = 0;
+  std::int64_t again_ = 0;
+};
+
+/// Opens the store, waiting where its server is away. Null where told to stop.
+std::unique_ptr<store::Store> open_patiently(const AgentFlags& o, AgentLog& log, int stop_fd) {
+  const auto begin = monotonic_ns();
+  while (true) {
+    try {
+      return open_to_work(o.work, store::Access::write);
+    } catch (const Error& error) {
+      const double waited = static_cast<double>(monotonic_ns() - begin) / 1e9;
+      if (error.kind() != ErrorKind::away || waited > o.patience_seconds) throw;
+      log.waiting(error.what());
+    }
+    if (asked_to_stop(stop_fd, 1)) return nullptr;
+  }
+}
+
+int work_as_agent(const AgentFlags& o) {
+  const auto stop = stop_signals();
+  const auto catalog = catalog_at_hand();
+  AgentLog log(o.work.quiet);
+  const auto store = open_patiently(o, log, stop.get());
+  if (!store) return kExitStopped;
+  auto options = agent_options(o.work);
+  options.of_fleet = true;
+  options.idle_seconds = o.idle_seconds;
+  options.patience_seconds = o.patience_seconds;
+  options.poll_seconds = 1;
+  if (!o.campaign.empty()) options.campaign = choose_campaign(store->campaigns(), o.campaign, o.work.store).id;
+  const auto launcher = launcher_of(options);
+  const auto end = measure::Agent(*store, catalog, *launcher, log, options).work(stop.get());
+  if (auto* const spooled = dynamic_cast<store::SpooledStore*>(store.get()); spooled && spooled->waiting() > 0) {
+    log.warning(
+        fmt::format("{} finished runs wait in the spool; the next agent here delivers them", spooled->waiting()));
+  }
+  log.end(end == measure::AgentEnd::stopped ? "stopped" : "nothing left for this agent");
+  return end == measure::AgentEnd::stopped ? kExitStopped : 0;
+}
+
+}  // namespace
+
+void add_agent(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("agent", "Take runs from a store, as one of many, and carry out what this machine can");
+  const auto o = std::make_shared<AgentFlags>();
+  add_work_flags(*command, o->work);
+  command->add_option("--campaign", o->campaign, "Only this campaign, by name or id [all, the oldest first]");
+  command->add_option("--idle", o->idle_seconds, "Seconds to wait for new runs before it ends")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e7));
+  command->add_option("--patience", o->patience_seconds, "Seconds to wait for a store that is away before it ends")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e7));
+  command->footer("Plan with: assay run campaign.yaml --store postgresql://USER@HOST/DATABASE --plan-only");
+  command->callback([o, &exit_code] { exit_code = work_as_agent(*o); });
+}
+
+}  // namespace assay::cli
