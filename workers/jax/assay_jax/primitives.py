@@ -98,7 +98,7 @@ def _embedding(options, batch, source):
 
 def _layer_norm(options, batch, source):
     def run(x, scale, shift):
-        return nn.standardize(x, axis=-1, epsilon=_EPSILON) * scale + shift
+        return nn.standardize(x, axis=-1, epsilon=_EPSILON, algorithm="stable") * scale + shift
 
     given, features = source.normal(batch, options["sequence"], options["features"]), options["features"]
     return run, {"input": given, "scale": source.normal(features), "shift": source.normal(features)}
