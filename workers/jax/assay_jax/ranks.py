@@ -10,7 +10,8 @@ import assay_worker
 import jax
 import jax.numpy as jnp
 from jax._src import distributed, xla_bridge
-from jax._src.lib import _jax
+from jax.extend import backend
+from jaxlib import _jax
 
 _AXIS = "ranks"
 _OWN_PART = jax.sharding.PartitionSpec(_AXIS)
@@ -34,7 +35,7 @@ class Ranks:
         # be an address by which the others reach it.
         gloo = _jax.make_gloo_tcp_collectives(distributed_client=distributed.global_state.client, hostname=own_address)
         make_client = functools.partial(xla_bridge.make_cpu_client, gloo)
-        xla_bridge.register_backend_factory("cpu", make_client, priority=0, fail_quietly=False)
+        backend.register_backend_factory("cpu", make_client, priority=0, fail_quietly=False)
         devices = {device.process_index: device for device in reversed(jax.devices())}  # the first of each
         mesh = jax.sharding.Mesh([devices[rank] for rank in range(prepare.ranks)], (_AXIS,))
         self._mesh, self._ranks = mesh, prepare.ranks

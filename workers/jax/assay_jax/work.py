@@ -90,7 +90,7 @@ def _refuse_layout(prepare, reason):
 
 def _key(prepare):
     """What dropout draws from follows from seed, rank and instance."""
-    return jax.random.PRNGKey(assay_graph.data_seed(prepare) % 2**32)
+    return jax.random.PRNGKey(assay_graph.data_seed(prepare) % 2**31)
 
 
 def _count(parameters):
