@@ -11,7 +11,7 @@ NETWORK = THREADS | {"layout"}
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
 LAYOUTS = ("nhwc", "nchw")  # the first is what JAX's users have on the CPU, and the default
 _THREADS_VARIABLE = "PJRT_NPROC"  # XLA's CPU client reads it before NPROC, and that before its mask
-_POOL = "tf_XLAEigen"  # the pool that shares out operators
+_POOL = "XLAEigen"  # in the names of the threads among which XLA shares out operators
 _FP32_LOWERED_BY = {  # variables, and what leaves fp32 as it is
     "ONEDNN_DEFAULT_FPMATH_MODE": ("strict",),
     "DNNL_DEFAULT_FPMATH_MODE": ("strict",),
@@ -36,7 +36,7 @@ def read_back():
     threads = 0
     for task in pathlib.Path("/proc/self/task").iterdir():
         try:
-            threads += (task / "comm").read_text().startswith(_POOL)
+            threads += _POOL in (task / "comm").read_text()
         except OSError:  # it has ended meanwhile
             pass
     return {"intra_op": threads} if threads else {}
