@@ -6,6 +6,7 @@ Prints a line of JSON for each check. test_jax.py shows each as a test. The orac
 worker's own inputs and weights.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -141,69 +142,81 @@ def check_batch_norm_trains_on_centred_values():
 
 
 def varied():
+    """A little of what is trained: windows with padding, groups, a norm, dropout."""
     return graphs.graph(
-        [graphs.image([3, 15, 15])],
+        [graphs.image([3, 7, 7])],
         [
-            graphs.convolution("stem", "image", [8, 8, 8], 3, kernel=7, stride=2, padding=3),
-            graphs.norm("norm", "batch_norm", "stem", [8, 8, 8], 8),
-            graphs.node("relu", "relu6", "norm", [8, 8, 8]),
-            graphs.pool("max", "max_pool", "relu", [8, 4, 4], padding=1),
-            graphs.convolution("depthwise", "max", [8, 4, 4], 8, groups=8),
-            graphs.pool("mean", "average_pool", "max", [8, 4, 4], stride=1, padding=1, count_padding=False),
-            graphs.node("local", "local_response_norm", "mean", [8, 4, 4], size=3, alpha=1e-2, beta=0.75, k=1.0),
-            graphs.node("all", "concat", ["depthwise", "local"], [16, 4, 4]),
-            graphs.node("flat", "flatten", "all", [256]),
-            graphs.linear("fc", "flat", [10], 256),
+            graphs.convolution("stem", "image", [4, 4, 4], 3, kernel=3, stride=2, padding=1),
+            graphs.norm("norm", "batch_norm", "stem", [4, 4, 4], 4),
+            graphs.pool("max", "max_pool", "norm", [4, 2, 2], padding=1),
+            graphs.convolution("depthwise", "max", [4, 2, 2], 4, groups=4),
+            graphs.node("flat", "flatten", "depthwise", [16]),
+            graphs.node("drop", "dropout", "flat", [16], probability=0.1),
+            graphs.linear("fc", "drop", [10], 16),
         ],
         loss="cross_entropy",
     )
 
 
-def check_bf16_is_bf16_throughout():
-    for graph in (varied(), operator_cases.transformer(True)):
-        built = work.build(prepare(graph, precision="bf16"), None)
-        assert built.steps.output.dtype == jnp.bfloat16
-        truth = numpy_oracle.infer(graph, drawn(prepare(graph)))
-        # bf16 keeps 8 bits: 2^-8 = 0.4 % for each rounding, some of them in a row.
-        error = np.linalg.norm(inferred(graph, {}, precision="bf16") - truth) / np.linalg.norm(truth)
-        assert 1e-5 < error < 0.03, error
-        trained = work.build(prepare(graph, "train", precision="bf16"), None).steps
-        trained.step()
-        state = trained._state
-        found = {array.dtype for array in jax.tree.leaves((state.parameters, state.momentum))}
-        assert found == {jnp.dtype(jnp.bfloat16)}, found
-
-
-def evaluated(graph, updates=3, rate=0.01, momentum=0.9, **more):
-    """Losses and norms, from a file of the values that follow from the seed."""
-    asked = prepare(graph, "train", **more)
+@functools.cache
+def training(layout_name="nhwc"):
+    """Compiling takes longest: checks share what is compiled."""
+    asked = prepare(varied(), "train", settings={"layout": layout_name})
     asked.values = values_file(asked)
+    return work.build(asked, None)
+
+
+def evaluated(built, updates=3, rate=0.01, momentum=0.9):
+    """Losses and norms, on the values that follow from the seed, whatever was done before."""
     message = {"output": "/dev/null", "updates": updates, "learning_rate": rate, "momentum": momentum}
-    built = work.build(asked, None)
-    for _ in range(3):
-        built.steps.step()  # whatever was measured before
     return built.evaluate(assay_worker.Evaluate(message))
 
 
 def check_training_is_the_same_in_either_layout():
-    (losses, norms), (others, other_norms) = (evaluated(varied(), settings={"layout": name}) for name in LAYOUTS)
+    """What is dropped is the same too, as it follows from the seed and is behind `flatten`."""
+    (losses, norms), (others, other_norms) = (evaluated(training(name)) for name in LAYOUTS)
     assert len(losses) == 4 and losses[-1] < losses[0]
     assert_same(others, losses)
     assert_same([other_norms[name] for name in norms], list(norms.values()), most=1e-4)
 
 
+def check_each_step_drops_others():
+    """Where no weight moves, losses differ only by what is dropped."""
+    losses, _ = evaluated(training(), updates=3, rate=0.0, momentum=0.0)
+    assert len(set(losses)) == 4, losses
+
+
+def check_a_step_by_phases_is_the_same_step():
+    """And nothing is compiled in either."""
+    compiled, ends, steps = [], [], training().steps
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
+    for way in (steps.step, steps.step_with_phases):
+        evaluated(training(), updates=0)
+        before = [np.array(array) for array in jax.tree.leaves(steps.parameters())]
+        compiled.clear()
+        for _ in range(20):
+            way()
+        assert not compiled, compiled
+        after = jax.tree.leaves(steps.parameters())
+        ends.append(np.concatenate([(np.asarray(b) - a).ravel() for a, b in zip(before, after)]))
+    jax.monitoring.clear_event_listeners()
+    assert np.abs(ends[0]).max() > 1e-5  # it moved
+    assert_same(ends[1], ends[0], most=1e-2)  # of small moves of large numbers, which fp32 rounds
+
+
 def check_training_follows_the_rule_of_sgd():
-    for momentum in (0.9, 0.5):
-        train_by_hand(momentum)
-
-
-def train_by_hand(momentum):
     """Softmax regression, whose gradients are known: five updates with momentum, as they would be done by hand."""
     graph = graphs.graph(
         [{"name": "x", "shape": [6], "type": "real"}], [graphs.linear("fc", "x", [4], 6)], loss="cross_entropy"
     )
-    losses, norms = evaluated(graph, updates=5, rate=0.1, momentum=momentum)
-    values = drawn(prepare(graph))
+    asked = prepare(graph, "train")
+    asked.values = values_file(asked)
+    built = work.build(asked, None)
+    for momentum in (0.9, 0.5):
+        train_by_hand(drawn(asked), momentum, *evaluated(built, updates=5, rate=0.1, momentum=momentum))
+
+
+def train_by_hand(values, momentum, losses, norms):
     x, weight, bias = (np.asarray(values[name], "f8") for name in ("input/x", "fc/weight", "fc/bias"))
     target, moved, truth = np.asarray(values["target"]), [0.0, 0.0], []
     for update in range(6):
@@ -219,55 +232,33 @@ def train_by_hand(momentum):
     assert_same(losses, truth)
 
 
-def check_a_step_by_phases_is_the_same_step():
-    for graph in (varied(), operator_cases.transformer(True)):
-        ends = []
-        for way in ("step", "step_with_phases"):
-            steps = work.build(prepare(graph, "train"), None).steps
-            before = [np.array(array) for array in jax.tree.leaves(steps.parameters())]
-            for _ in range(20):
-                getattr(steps, way)()
-            after = jax.tree.leaves(steps.parameters())
-            ends.append(np.concatenate([(np.asarray(b) - a).ravel() for a, b in zip(before, after)]))
-        assert np.abs(ends[0]).max() > 1e-5  # it moved
-        assert_same(ends[1], ends[0], most=1e-2)  # of small moves of large numbers, which fp32 rounds
-
-
-def check_nothing_is_compiled_in_a_step():
-    compiled = []
-    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
-    for mode in ("infer", "train"):
-        steps = work.build(prepare(varied(), mode), None).steps
-        assert any("compile" in event for event in compiled)
-        compiled.clear()
-        for way in (steps.step, steps.step_with_phases, steps.step_with_phases, steps.step):
-            way()
-        assert not compiled, compiled
-    jax.monitoring.clear_event_listeners()
+def check_bf16_is_bf16_throughout():
+    for graph in (graphs.small_network(), operator_cases.transformer(True)):
+        built = work.build(prepare(graph, precision="bf16"), None)
+        output = built.steps.output
+        assert output.dtype == jnp.bfloat16
+        truth = numpy_oracle.infer(graph, drawn(prepare(graph)))
+        # bf16 keeps 8 bits: 2^-8 = 0.4 % for each rounding, some of them in a row.
+        error = np.linalg.norm(np.asarray(output, "f8") - truth) / np.linalg.norm(truth)
+        assert 1e-5 < error < 0.03, error
+    state = work.build(prepare(graphs.small_network(), "train", precision="bf16"), None).steps._state
+    found = {array.dtype for array in jax.tree.leaves((state.parameters, state.momentum))}
+    assert found == {jnp.dtype(jnp.bfloat16)}, found
 
 
 def check_dropout_acts_only_when_training():
-    graph = graphs.graph(
-        [graphs.image([3, 8, 8])], [graphs.node("drop", "dropout", "image", [3, 8, 8], probability=0.5)]
-    )
+    drop = graphs.node("drop", "dropout", "image", [3, 8, 8], probability=0.5)
+    graph = graphs.graph([graphs.image([3, 8, 8])], [drop])
     values = drawn(prepare(graph))
     assert_same(inferred(graph, {}), values["input/image"], most=0)
     built = network.Network(prepare(graph, "train"), layout.Layout("nhwc"), jnp.float32)
-    first, second = (built.run({}, {}, built.inputs(values), jax.random.PRNGKey(key))[0] for key in (1, 2))
+    run = jax.jit(built.run)
+    first, second = (run({}, {}, built.inputs(values), jax.random.PRNGKey(key))[0] for key in (1, 2))
     assert not np.array_equal(first, second)
     output = built.to_graph(first)
     kept = output != 0
     assert_same(output[kept], 2 * values["input/image"][kept])
     assert 0.3 < kept.mean() < 0.7
-
-
-def check_each_step_drops_others():
-    """With one weight that does not move, losses differ only by what is dropped."""
-    drop = graphs.node("drop", "dropout", "x", [64], probability=0.5)
-    rows = [{"name": "x", "shape": [64], "type": "real"}]
-    graph = graphs.graph(rows, [drop, graphs.linear("fc", "drop", [1], 64)])
-    losses, _ = evaluated(graph, updates=3, rate=0.0, momentum=0.0)
-    assert len(set(losses)) == 4, losses
 
 
 def channels_first(name, value):
