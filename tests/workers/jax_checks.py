@@ -159,7 +159,7 @@ def varied():
 
 
 @functools.cache
-def training(layout_name="nhwc"):
+def training(layout_name):
     """Compiling takes longest: checks share what is compiled."""
     asked = prepare(varied(), "train", settings={"layout": layout_name})
     asked.values = values_file(asked)
@@ -182,16 +182,16 @@ def check_training_is_the_same_in_either_layout():
 
 def check_each_step_drops_others():
     """Where no weight moves, losses differ only by what is dropped."""
-    losses, _ = evaluated(training(), updates=3, rate=0.0, momentum=0.0)
+    losses, _ = evaluated(training("nhwc"), updates=3, rate=0.0, momentum=0.0)
     assert len(set(losses)) == 4, losses
 
 
 def check_a_step_by_phases_is_the_same_step():
     """And nothing is compiled in either."""
-    compiled, ends, steps = [], [], training().steps
+    compiled, ends, steps = [], [], training("nhwc").steps
     jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
     for way in (steps.step, steps.step_with_phases):
-        evaluated(training(), updates=0)
+        evaluated(training("nhwc"), updates=0)
         before = [np.array(array) for array in jax.tree.leaves(steps.parameters())]
         compiled.clear()
         for _ in range(20):
