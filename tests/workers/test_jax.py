@@ -67,8 +67,8 @@ def test_threads_are_read_back_and_seen_from_outside(start, threads):
     contrary = {"NPROC": str(3 - threads), "OMP_NUM_THREADS": str(3 - threads)}
     worker = start("jax", env=contrary)
     settings = {"intra_op": threads, "inter_op": 3 - threads, "library_threads": 3 - threads}
-    prepared = worker.prepare(**GEMM, settings=settings, seconds=PREPARE_SECONDS)
-    assert prepared["effective"] == {"intra_op": threads}
+    prepared = worker.prepare(**SMALL, batch=64, settings=settings, seconds=PREPARE_SECONDS)
+    assert prepared["effective"] == {"intra_op": threads, "layout": "nhwc"}
     worker.measure(seconds=0.3, max_samples=100_000)
     window = Window(worker.process.pid)
     worker.measure(seconds=1, max_samples=100_000)
