@@ -50,10 +50,9 @@ IN_BRIEF = {
         "test_a_setting_it_does_not_have_is_refused_by_name",
         "test_launch.py",
         "test_settings_are_applied_inert_or_refused_as_told",
-        "test_one_runs[jax-mobilenet_v2-train]",
         "test_one_runs[jax-gemm-infer]",
         "test_value",
-        "test_what_it_cannot_do_is_refused_by_name",
+        "test_what_it_cannot_do_is_refused_by_name[precision]",
         "test_two_ranks_train_on_the_joint_batch",
     ),
 }
