@@ -41,6 +41,13 @@ MISTAKES = {
         {"            self.keras = None\n": '            self.keras = "same"\n'},
         "resnet50",
     ),
+    "padding SAME in JAX": Mistake(
+        "jax",
+        "assay_jax/operators.py",
+        {'padding=[(p, p) for p in a["padding"]]': 'padding="SAME"'},
+        "mobilenet_v2",
+        ("--option", "image=32"),
+    ),
     "pools rounded down": Mistake(
         "onnxruntime",
         "assay_onnxruntime/operators.py",

@@ -75,7 +75,9 @@ def test_pytorch_trains_over_two_hosts(tmp_path):
         assert min(rank["samples_ns"]) > (4 * PARAMETERS - (256 << 10)) * 8 / 400e6 * 1e9
 
 
-@pytest.mark.parametrize("worker", [pytest.param("tensorflow", marks=pytest.mark.full), "mxnet"])
+@pytest.mark.parametrize(
+    "worker", [pytest.param("tensorflow", marks=pytest.mark.full), pytest.param("jax", marks=pytest.mark.full), "mxnet"]
+)
 def test_it_trains_with_two_ranks_on_one_host(tmp_path, worker):
     need(worker)
     with ShapedHosts(1, rate_mbit=400) as hosts:

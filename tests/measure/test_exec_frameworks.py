@@ -72,6 +72,16 @@ print(threads()["tf_Compute"], threads()["python"] - 2)
     assert said("tensorflow", program, variables=variables, inter_op=inter, intra_op=intra) == [str(inter), str(intra)]
 
 
+def test_jax_reads_its_variable(said):
+    """The pool among which XLA shares out operators has its own name."""
+    program = """
+import jax
+jax.numpy.ones((300, 300)).block_until_ready()
+print(threads()["tf_XLAEigen"])
+"""
+    assert said("jax", program, intra_op=3) == ["3"]
+
+
 def test_mxnet_reads_its_variables(said):
     program = """
 import mxnet as mx

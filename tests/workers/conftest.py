@@ -23,31 +23,47 @@ FOLDERS.update({path.parent.name: path.parent for path in sorted((ROOT / "tests"
 LIMIT_SECONDS = 90  # for what takes one or two seconds on an idle machine
 MOST_LINE_BYTES = 4 << 20
 
-# TensorFlow takes many seconds to start. Of the tests that start it these are tried in continuous integration: one of
-# each kind, and all that share one start. The rest is `full`.
-TENSORFLOW_IN_BRIEF = (
-    "test_worker_json",
-    "test_prepares_measures_and_exits",
-    "test_phases_and_layers_have_a_value_for_each_step[tensorflow-train]",
-    "test_the_output_of_the_last_step_is_that_of_evaluate",
-    "test_a_setting_it_does_not_have_is_refused_by_name",
-    "test_launch.py",
-    "test_settings_are_applied_inert_or_refused_as_told",
-    "test_one_runs[tensorflow-mobilenet_v2-train]",
-    "test_one_runs[tensorflow-gemm-infer]",
-    "test_the_sum_of_phases_explains_a_step_that_overlaps_nothing",
-    "test_the_same_seed_gives_the_same_batches_on_every_framework",
-    "test_value",
-    "test_what_it_cannot_do_is_refused_by_name[precision]",
-    "test_two_ranks_train_on_the_joint_batch[settings0]",
-)
+# TensorFlow takes many seconds to start, and JAX compiles all it runs. Of the tests that start them these are tried in
+# continuous integration: one of each kind, and all that share one start. The rest is `full`.
+IN_BRIEF = {
+    "tensorflow": (
+        "test_worker_json",
+        "test_prepares_measures_and_exits",
+        "test_phases_and_layers_have_a_value_for_each_step[tensorflow-train]",
+        "test_the_output_of_the_last_step_is_that_of_evaluate",
+        "test_a_setting_it_does_not_have_is_refused_by_name",
+        "test_launch.py",
+        "test_settings_are_applied_inert_or_refused_as_told",
+        "test_one_runs[tensorflow-mobilenet_v2-train]",
+        "test_one_runs[tensorflow-gemm-infer]",
+        "test_the_sum_of_phases_explains_a_step_that_overlaps_nothing",
+        "test_the_same_seed_gives_the_same_batches_on_every_framework",
+        "test_value",
+        "test_what_it_cannot_do_is_refused_by_name[precision]",
+        "test_two_ranks_train_on_the_joint_batch[settings0]",
+    ),
+    "jax": (
+        "test_worker_json",
+        "test_prepares_measures_and_exits",
+        "test_phases_and_layers_have_a_value_for_each_step[jax-train]",
+        "test_the_output_of_the_last_step_is_that_of_evaluate",
+        "test_a_setting_it_does_not_have_is_refused_by_name",
+        "test_launch.py",
+        "test_settings_are_applied_inert_or_refused_as_told",
+        "test_one_runs[jax-gemm-infer]",
+        "test_value",
+        "test_what_it_cannot_do_is_refused_by_name[precision]",
+        "test_two_ranks_train_on_the_joint_batch",
+    ),
+}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "tensorflow" in item.nodeid and not any(name in item.nodeid for name in TENSORFLOW_IN_BRIEF):
-            item.add_marker(pytest.mark.full)
+        for name, brief in IN_BRIEF.items():
+            if name in item.nodeid and not any(part in item.nodeid for part in brief):
+                item.add_marker(pytest.mark.full)
 
 
 def schema(name):

@@ -19,6 +19,7 @@ WORKLOADS = {
     "pytorch": {"network": "small", "graph": graphs.small_network()},
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
     "tensorflow": {"network": "small", "graph": graphs.small_network()},
+    "jax": {"network": "small", "graph": graphs.small_network()},
     "onednn": {"network": "layer_norm", "batch": 1},
     "openvino": {"network": "small", "graph": graphs.small_network()},
 }

@@ -59,6 +59,13 @@ OWN_FILES = {
             layers = [keras.Input((4,)), keras.layers.Dense(3)]
             return keras.Sequential(layers), lambda batch: numpy.ones((batch, 4), "float32")
         """,
+    "jax": """
+        import numpy
+
+        def net():
+            parameters = numpy.ones((4, 3)), numpy.zeros(3)
+            return (lambda p, x: x @ p[0] + p[1]), parameters, lambda batch: numpy.ones((batch, 4))
+        """,
 }
 OWN_PARAMETERS = 4 * 3 + 3  # of these files, and of the ONNX file below
 
