@@ -24,6 +24,15 @@ std::int64_t OptionReader::integer(const std::string& name, std::int64_t standar
   return *number;
 }
 
+std::int64_t OptionReader::multiple(const std::string& name, std::int64_t standard, std::int64_t of,
+                                    std::int64_t most) {
+  const std::int64_t number = integer(name, standard, of, most);
+  if (number % of != 0) {
+    fail(ErrorKind::usage, "{}: option '{}' is a multiple of {}, not {}", network_, name, of, number);
+  }
+  return number;
+}
+
 double OptionReader::probability(const std::string& name, double standard) {
   const Scalar* value = find(name);
   if (value == nullptr) return standard;
