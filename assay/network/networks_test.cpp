@@ -17,6 +17,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"resnet50", 25'557'032},      // torchvision
     {"vgg16", 138'357'544},        // torchvision
+    {"vgg19", 143'667'240},        // torchvision
 };
 
 TEST(Networks, HaveThePublishedNumberOfParameters) {
@@ -25,6 +26,22 @@ TEST(Networks, HaveThePublishedNumberOfParameters) {
     EXPECT_EQ(build(about.name).parameters, kPublished.at(about.name)) << about.name;
   }
   EXPECT_EQ(all_networks().size(), kPublished.size());
+}
+
+// Against VGG-16, a fourth convolution in each of the last three stages: 9 c^2 + c parameters, 9 c^2 multiply-adds a
+// pixel. torchvision gives 19.63 G multiply-adds.
+TEST(Networks, Vgg19HasThreeConvolutionsMoreThanVgg16) {
+  EXPECT_EQ(build("vgg19").parameters - build("vgg16").parameters, 9 * 256 * 256 + 256 + 2 * (9 * 512 * 512 + 512));
+  const double more = 9.0 * (56 * 56 * 256 * 256 + 28 * 28 * 512 * 512 + 14 * 14 * 512 * 512);
+  const double flops = cost_of(build("vgg19")).total.flops;
+  EXPECT_DOUBLE_EQ(flops - cost_of(build("vgg16")).total.flops, 2 * more);
+  EXPECT_NEAR(flops / 2, 19.63e9, 0.01e9);
+}
+
+// 512 channels of 7 x 7, or of 1 x 1 from an image of 32.
+TEST(Networks, VggOfAnotherImageHasAnotherFirstLinearLayer) {
+  const auto small = build("vgg19", {{"image", std::int64_t{32}}});
+  EXPECT_EQ(build("vgg19").parameters - small.parameters, 4096 * 512 * (7 * 7 - 1));
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ SMALLEST = {
     "mobilenet_v2": {"image": 32},
     "resnet50": {"image": 32},
     "vgg16": {"classes": 10},
+    "vgg19": {"image": 32, "classes": 10},
 }
-LARGE = {"alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
+LARGE = {"vgg19", "alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
 BRIEF = {"mobilenet_v2", "resnet50"}
 OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
 PRIMITIVES = {
