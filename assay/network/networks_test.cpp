@@ -16,6 +16,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"resnet50", 25'557'032},      // torchvision
+    {"squeezenet", 1'248'424},     // torchvision
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
 };
@@ -42,6 +43,26 @@ TEST(Networks, Vgg19HasThreeConvolutionsMoreThanVgg16) {
 TEST(Networks, VggOfAnotherImageHasAnotherFirstLinearLayer) {
   const auto small = build("vgg19", {{"image", std::int64_t{32}}});
   EXPECT_EQ(build("vgg19").parameters - small.parameters, 4096 * 512 * (7 * 7 - 1));
+}
+
+// A module that reads `in` channels, squeezes to s and expands to e twice: s (in + 1) + e (s + 1) + e (9 s + 1).
+TEST(Networks, SqueezenetFollowsItsTable) {
+  const auto fire = [](std::int64_t in, std::int64_t s, std::int64_t e) {
+    return s * (in + 1) + e * (s + 1) + e * (9 * s + 1);
+  };
+  const auto modules = fire(96, 16, 64) + fire(128, 16, 64) + fire(128, 32, 128) + fire(256, 32, 128) +
+                       fire(256, 48, 192) + fire(384, 48, 192) + fire(384, 64, 256) + fire(512, 64, 256);
+  EXPECT_EQ(build("squeezenet").parameters, 96 * (3 * 49 + 1) + modules + 1000 * 513);
+  // 224 pixels: 109 after the first convolution, then 54, 27 and 13 after the pools that round up; torchvision gives
+  // 0.82 G multiply-adds.
+  const auto work = [](double size, double in, double s, double e) {
+    return size * size * (s * in + e * s + 9 * e * s);
+  };
+  const double macs = 109.0 * 109 * 96 * 147 + work(54, 96, 16, 64) + work(54, 128, 16, 64) + work(54, 128, 32, 128) +
+                      work(27, 256, 32, 128) + work(27, 256, 48, 192) + work(27, 384, 48, 192) +
+                      work(27, 384, 64, 256) + work(13, 512, 64, 256) + 13.0 * 13 * 512 * 1000;
+  EXPECT_DOUBLE_EQ(cost_of(build("squeezenet")).total.flops, 2 * macs);
+  EXPECT_NEAR(macs, 0.82e9, 0.01e9);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ SMALLEST = {
     "inception_v3": {"image": 75},
     "mobilenet_v2": {"image": 32},
     "resnet50": {"image": 32},
+    "squeezenet": {"image": 32},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
 }
