@@ -11,6 +11,7 @@ namespace {
 const std::map<std::string, std::int64_t> kPublished{
     {"alexnet", 61'100'840},       // torchvision
     {"bert_base", 109'482'240},    // transformers
+    {"densenet121", 7'978'856},    // torchvision
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
@@ -63,6 +64,29 @@ TEST(Networks, SqueezenetFollowsItsTable) {
                       work(27, 384, 64, 256) + work(13, 512, 64, 256) + 13.0 * 13 * 512 * 1000;
   EXPECT_DOUBLE_EQ(cost_of(build("squeezenet")).total.flops, 2 * macs);
   EXPECT_NEAR(macs, 0.82e9, 0.01e9);
+}
+
+// With growth k a layer on c channels has norms of c and 4 k (two numbers a channel) and convolutions of 4 k c and
+// 9 * 4 k * k; a transition halves the channels. torchvision gives 2.83 G multiply-adds.
+TEST(Networks, DensenetFollowsItsTable) {
+  const std::int64_t k = 32;
+  std::int64_t c = 2 * k, parameters = 49 * 3 * c + 2 * c;
+  double size = 56, macs = 112.0 * 112 * 49 * 3 * 64;
+  for (const int layers : {6, 12, 24, 16}) {
+    for (int i = 0; i < layers; ++i, c += k) {
+      parameters += 2 * c + 4 * k * c + 2 * 4 * k + 9 * 4 * k * k;
+      macs += size * size * static_cast<double>(4 * k * c + 9 * 4 * k * k);
+    }
+    if (layers == 16) break;
+    parameters += 2 * c + c * c / 2;
+    macs += size * size * static_cast<double>(c * c / 2);  // before the pool
+    c /= 2;
+    size /= 2;
+  }
+  EXPECT_EQ(c, 1024);
+  EXPECT_EQ(build("densenet121").parameters, parameters + 2 * c + 1000 * (c + 1));
+  EXPECT_DOUBLE_EQ(cost_of(build("densenet121")).total.flops, 2 * (macs + 1024 * 1000));
+  EXPECT_NEAR(macs, 2.83e9, 0.02e9);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ PREPARE_SECONDS = 300
 SMALLEST = {
     "alexnet": {"classes": 10},
     "bert_base": {"sequence": 8},
+    "densenet121": {"image": 32},
     "googlenet": {"image": 32},
     "gpt2": {"sequence": 8},
     "inception_v3": {"image": 75},
