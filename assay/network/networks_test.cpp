@@ -20,6 +20,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"squeezenet", 1'248'424},     // torchvision
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
+    {"xception", 22'855'952},      // Keras, trainable ones
 };
 
 TEST(Networks, HaveThePublishedNumberOfParameters) {
@@ -87,6 +88,33 @@ TEST(Networks, DensenetFollowsItsTable) {
   EXPECT_EQ(build("densenet121").parameters, parameters + 2 * c + 1000 * (c + 1));
   EXPECT_DOUBLE_EQ(cost_of(build("densenet121")).total.flops, 2 * (macs + 1024 * 1000));
   EXPECT_NEAR(macs, 2.83e9, 0.02e9);
+}
+
+// A separable convolution from m to n channels has 9 m + m n weights and a norm of 2 n; a shortcut m n and a norm.
+TEST(Networks, XceptionFollowsItsFlows) {
+  const auto separable = [](std::int64_t m, std::int64_t n) { return 9 * m + m * n + 2 * n; };
+  const auto shortcut = [](std::int64_t m, std::int64_t n) { return m * n + 2 * n; };
+  const auto shrinking = [&](std::int64_t m, std::int64_t middle, std::int64_t n) {
+    return separable(m, middle) + separable(middle, n) + shortcut(m, n);
+  };
+  const auto stem = 27 * 32 + 64 + 9 * 32 * 64 + 128;
+  const auto entry = shrinking(64, 128, 128) + shrinking(128, 256, 256) + shrinking(256, 728, 728);
+  const auto exit = shrinking(728, 728, 1024) + separable(1024, 1536) + separable(1536, 2048) + 1000 * 2049;
+  EXPECT_EQ(build("xception").parameters, stem + entry + 8 * 3 * separable(728, 728) + exit);
+}
+
+// Sides: 149 and 147 in the stem, then 74, 37, 19 and 10. timm gives 8.4 G multiply-adds.
+TEST(Networks, WorkOfXceptionFollowsItsSides) {
+  const auto separable = [](double side, double m, double n) { return side * side * (9 * m + m * n); };
+  double macs = 149.0 * 149 * 27 * 32 + 147.0 * 147 * 9 * 32 * 64;
+  macs += separable(147, 64, 128) + separable(147, 128, 128) + 74.0 * 74 * 64 * 128;
+  macs += separable(74, 128, 256) + separable(74, 256, 256) + 37.0 * 37 * 128 * 256;
+  macs += separable(37, 256, 728) + separable(37, 728, 728) + 19.0 * 19 * 256 * 728;
+  macs += 24 * separable(19, 728, 728);
+  macs += separable(19, 728, 728) + separable(19, 728, 1024) + 10.0 * 10 * 728 * 1024;
+  macs += separable(10, 1024, 1536) + separable(10, 1536, 2048) + 2048.0 * 1000;
+  EXPECT_DOUBLE_EQ(cost_of(build("xception")).total.flops, 2 * macs);
+  EXPECT_NEAR(macs, 8.4e9, 0.05e9);
 }
 
 }  // namespace

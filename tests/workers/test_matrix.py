@@ -28,6 +28,7 @@ SMALLEST = {
     "squeezenet": {"image": 32},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
+    "xception": {"image": 71, "blocks": 1},
 }
 LARGE = {"vgg19", "alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
 BRIEF = {"mobilenet_v2", "resnet50"}
