@@ -11,6 +11,7 @@ namespace {
 const std::map<std::string, std::int64_t> kPublished{
     {"alexnet", 61'100'840},       // torchvision
     {"bert_base", 109'482'240},    // transformers
+    {"bert_large", 335'141'888},   // transformers
     {"densenet121", 7'978'856},    // torchvision
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
@@ -115,6 +116,18 @@ TEST(Networks, WorkOfXceptionFollowsItsSides) {
   macs += separable(10, 1024, 1536) + separable(10, 1536, 2048) + 2048.0 * 1000;
   EXPECT_DOUBLE_EQ(cost_of(build("xception")).total.flops, 2 * macs);
   EXPECT_NEAR(macs, 8.4e9, 0.05e9);
+}
+
+// Tables of words, positions and types with their norm, layers of 12 d^2 + 13 d, and a pooler of d^2 + d.
+std::int64_t parameters_of_bert(std::int64_t rows, std::int64_t layers, std::int64_t d) {
+  return rows * d + 2 * d + layers * (12 * d * d + 13 * d) + d * d + d;
+}
+
+TEST(Networks, BertLargeFollowsTheFormula) {
+  EXPECT_EQ(build("bert_base").parameters, parameters_of_bert(30522 + 512 + 2, 12, 768));
+  EXPECT_EQ(build("bert_large").parameters, parameters_of_bert(30522 + 512 + 2, 24, 1024));
+  const Options small{{"features", std::int64_t{128}}, {"layers", std::int64_t{2}}};
+  EXPECT_EQ(build("bert_large", small).parameters, parameters_of_bert(30522 + 512 + 2, 2, 128));
 }
 
 }  // namespace
