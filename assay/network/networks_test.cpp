@@ -18,6 +18,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"resnet50", 25'557'032},      // torchvision
+    {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
@@ -128,6 +129,10 @@ TEST(Networks, BertLargeFollowsTheFormula) {
   EXPECT_EQ(build("bert_large").parameters, parameters_of_bert(30522 + 512 + 2, 24, 1024));
   const Options small{{"features", std::int64_t{128}}, {"layers", std::int64_t{2}}};
   EXPECT_EQ(build("bert_large", small).parameters, parameters_of_bert(30522 + 512 + 2, 2, 128));
+}
+
+TEST(Networks, RobertaIsBertWithOtherTables) {
+  EXPECT_EQ(build("roberta").parameters, parameters_of_bert(50265 + 514 + 1, 12, 768));
 }
 
 }  // namespace

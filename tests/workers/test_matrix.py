@@ -26,6 +26,7 @@ SMALLEST = {
     "inception_v3": {"image": 75},
     "mobilenet_v2": {"image": 32},
     "resnet50": {"image": 32},
+    "roberta": {"sequence": 8, "layers": 2, "features": 128},
     "squeezenet": {"image": 32},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
