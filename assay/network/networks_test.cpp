@@ -17,6 +17,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"gpt2", 124'439'808},         // transformers
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
     {"mobilenet_v2", 3'504'872},   // torchvision
+    {"ncf", 31'832'577},           // MLPerf Training 0.5, 31.8 M
     {"resnet50", 25'557'032},      // torchvision
     {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
@@ -133,6 +134,14 @@ TEST(Networks, BertLargeFollowsTheFormula) {
 
 TEST(Networks, RobertaIsBertWithOtherTables) {
   EXPECT_EQ(build("roberta").parameters, parameters_of_bert(50265 + 514 + 1, 12, 768));
+}
+
+// Users and items have 64 factors and 128 inputs of the perceptron each; its layers are 256, 256, 128, 64.
+TEST(Networks, NcfIsMostlyTables) {
+  const std::int64_t tables = (138'493 + 26'744) * (64 + 128);
+  const std::int64_t layers = 257 * 256 + 257 * 128 + 129 * 64 + (64 + 64 + 1);
+  EXPECT_EQ(build("ncf").parameters, tables + layers);
+  EXPECT_DOUBLE_EQ(cost_of(build("ncf")).total.flops, 2.0 * (256 * 256 + 256 * 128 + 128 * 64 + 128));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ SMALLEST = {
     "gpt2": {"sequence": 8},
     "inception_v3": {"image": 75},
     "mobilenet_v2": {"image": 32},
+    "ncf": {"users": 100, "items": 50},
     "resnet50": {"image": 32},
     "roberta": {"sequence": 8, "layers": 2, "features": 128},
     "squeezenet": {"image": 32},
