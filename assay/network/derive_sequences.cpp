@@ -1,0 +1,29 @@
+// Operators on sequences, [positions, features].
+
+#include "assay/network/derive_parts.hpp"
+
+namespace assay::network::derivation {
+
+void derive_embedding(Node& node, const Shape& input) {
+  const auto rows = need_positive(node, node.attributes.rows, "rows");
+  const auto features = need_positive(node, node.attributes.features, "features");
+  if (input.empty()) wrong(node, "its input has no dimension");
+  if (node.op == Op::embedding) need_rank(node, input, 1);
+  if (node.op == Op::position_embedding && input[0] > rows) {
+    wrong(node, fmt::format("{} positions are more than its {} rows", input[0], rows));
+  }
+  node.shape = {input[0], features};
+  node.parameters = {{"weight", {rows, features}}};
+}
+
+void derive_attention(Node& node, const std::vector<Shape>& inputs) {
+  need_inputs(node, inputs, 3);
+  const auto heads = need_positive(node, node.attributes.heads, "heads");
+  need(node, node.attributes.causal, "causal");
+  need_rank(node, inputs[0], 2);
+  if (inputs[0] != inputs[1] || inputs[0] != inputs[2]) wrong(node, "queries, keys and values differ in shape");
+  if (inputs[0][1] % heads != 0) wrong(node, fmt::format("{} heads do not divide {} features", heads, inputs[0][1]));
+  node.shape = inputs[0];
+}
+
+}  // namespace assay::network::derivation

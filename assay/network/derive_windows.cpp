@@ -1,0 +1,63 @@
+// Operators that slide a window over an image.
+
+#include "assay/network/derive_parts.hpp"
+
+namespace assay::network::derivation {
+namespace {
+
+/// Numbers of a kernel, a stride or a padding: height and width.
+const std::vector<std::int64_t>& need_extent(const Node& node, const std::optional<std::vector<std::int64_t>>& value,
+                                             const char* name, std::int64_t least) {
+  const auto& numbers = need(node, value, name);
+  if (numbers.size() != 2) wrong(node, fmt::format("attribute '{}' needs a height and a width", name));
+  for (const auto number : numbers) {
+    if (number < least || number >= kMostOfOne) wrong(node, fmt::format("attribute '{}' has {}", name, number));
+  }
+  return numbers;
+}
+
+std::int64_t window_count(const Node& node, std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t padding, bool ceil) {
+  const std::int64_t room = size + 2 * padding - kernel;
+  if (room < 0) wrong(node, fmt::format("a window of {} does not fit {} with padding {}", kernel, size, padding));
+  std::int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
+  // A window that would begin in the padding behind the input is none.
+  if (ceil && (count - 1) * stride >= size + padding) --count;
+  return count;
+}
+
+/// The output of windows over an image, with `channels` channels.
+Shape slid(const Node& node, const Shape& input, std::int64_t channels, bool ceil) {
+  need_rank(node, input, 3);
+  const auto& kernel = need_extent(node, node.attributes.kernel, "kernel", 1);
+  const auto& stride = need_extent(node, node.attributes.stride, "stride", 1);
+  const auto& padding = need_extent(node, node.attributes.padding, "padding", 0);
+  Shape shape{channels};
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    shape.push_back(window_count(node, input[1 + i], kernel[i], stride[i], padding[i], ceil));
+  }
+  return shape;
+}
+
+}  // namespace
+
+void derive_convolution(Node& node, const Shape& input) {
+  const auto channels = need_positive(node, node.attributes.channels, "channels");
+  const auto groups = need_positive(node, node.attributes.groups, "groups");
+  node.shape = slid(node, input, channels, false);
+  if (input[0] % groups != 0 || channels % groups != 0) {
+    wrong(node, fmt::format("{} groups do not divide {} and {} channels", groups, input[0], channels));
+  }
+  Shape weight{channels, input[0] / groups};
+  weight.insert(weight.end(), node.attributes.kernel->begin(), node.attributes.kernel->end());
+  node.parameters = {{"weight", weight}};
+  if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {channels}});
+}
+
+void derive_pool(Node& node, const Shape& input) {
+  need_rank(node, input, 3);
+  node.shape = slid(node, input, input[0], need(node, node.attributes.ceil, "ceil"));
+  if (node.op == Op::average_pool) need(node, node.attributes.count_padding, "count_padding");
+}
+
+}  // namespace assay::network::derivation
