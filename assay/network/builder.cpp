@@ -124,6 +124,13 @@ std::string Builder::position_embedding(const std::string& name, const std::stri
   return add(Op::position_embedding, name, {input}, table(rows, features));
 }
 
+std::string Builder::learned_tokens(const std::string& name, const std::string& input, std::int64_t count,
+                                    std::int64_t features) {
+  Attributes a = table(count, features);
+  a.length = count;
+  return add(Op::position_embedding, name, {input}, a);
+}
+
 std::string Builder::attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
                                std::int64_t heads, bool causal, double dropout) {
   Attributes a;

@@ -44,11 +44,14 @@ class Builder {
   std::string embedding(const std::string& name, const std::string& input, std::int64_t rows, std::int64_t features);
   std::string position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                  std::int64_t features);
+  /// Positions that are the same for each sample and stand for nothing in the input, such as a class token.
+  std::string learned_tokens(const std::string& name, const std::string& input, std::int64_t count,
+                             std::int64_t features);
   std::string attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
                         std::int64_t heads, bool causal, double dropout);
   std::string select(const std::string& name, const std::string& input, std::int64_t index);
   std::string slice(const std::string& name, const std::string& input, std::int64_t begin, std::int64_t length);
-  /// An operator without attributes: activations, add, multiply, flatten, global_average_pool, softmax.
+  /// An operator without attributes: activations, add, multiply, flatten, global_average_pool, to_sequence, softmax.
   std::string plain(Op op, const std::string& name, std::vector<std::string> inputs);
 
   /// The whole graph, checked, with shapes and parameters.

@@ -30,6 +30,7 @@ void derive_convolution(Node& node, const Shape& input);
 void derive_pool(Node& node, const Shape& input);
 
 void derive_embedding(Node& node, const Shape& input);
+void derive_to_sequence(Node& node, const Shape& input);
 void derive_attention(Node& node, const std::vector<Shape>& inputs);
 
 }  // namespace assay::network::derivation

@@ -9,11 +9,17 @@ void derive_embedding(Node& node, const Shape& input) {
   const auto features = need_positive(node, node.attributes.features, "features");
   if (input.empty()) wrong(node, "its input has no dimension");
   if (node.op == Op::embedding) need_rank(node, input, 1);
-  if (node.op == Op::position_embedding && input[0] > rows) {
-    wrong(node, fmt::format("{} positions are more than its {} rows", input[0], rows));
+  const auto length = node.attributes.length ? need_positive(node, node.attributes.length, "length") : input[0];
+  if (node.op == Op::position_embedding && length > rows) {
+    wrong(node, fmt::format("{} positions are more than its {} rows", length, rows));
   }
-  node.shape = {input[0], features};
+  node.shape = {node.op == Op::position_embedding ? length : input[0], features};
   node.parameters = {{"weight", {rows, features}}};
+}
+
+void derive_to_sequence(Node& node, const Shape& input) {
+  need_rank(node, input, 3);
+  node.shape = {input[1] * input[2], input[0]};
 }
 
 void derive_attention(Node& node, const std::vector<Shape>& inputs) {

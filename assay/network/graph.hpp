@@ -44,13 +44,14 @@ enum class Op {
   attention,
   select,
   slice,
+  to_sequence,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 28> names{"convolution",
+  static constexpr std::array<const char*, 29> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -77,7 +78,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "position_embedding",
                                                      "attention",
                                                      "select",
-                                                     "slice"};
+                                                     "slice",
+                                                     "to_sequence"};
 };
 
 namespace assay::network {
@@ -102,7 +104,7 @@ struct Attributes {
   std::optional<double> probability;   ///< dropout
   std::optional<std::int64_t> index;   ///< select
   std::optional<std::int64_t> begin;   ///< slice
-  std::optional<std::int64_t> length;  ///< slice
+  std::optional<std::int64_t> length;  ///< slice; position_embedding, where it is not that of its input
   std::optional<std::int64_t> size;    ///< local_response_norm, as are the next three
   std::optional<double> alpha;
   std::optional<double> beta;

@@ -46,6 +46,18 @@ TEST(Graph, SharedWeightsCountOnce) {
   EXPECT_EQ(graph.nodes[1].shape, (Shape{3, 11}));
 }
 
+// Pixels become positions, row by row, and a learned token goes in front of them.
+TEST(Graph, AnImageBecomesASequence) {
+  Builder b("patches");
+  const auto pixels = b.plain(Op::to_sequence, "pixels", {b.image(5, 4)});
+  const auto token = b.learned_tokens("token", pixels, 1, 5);
+  const auto graph = b.finish(b.concat("all", {token, pixels}));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{16, 5}));
+  EXPECT_EQ(graph.nodes[1].shape, (Shape{1, 5}));
+  EXPECT_EQ(graph.nodes[2].shape, (Shape{17, 5}));
+  EXPECT_EQ(graph.parameters, 5);
+}
+
 json good() {
   Builder b("good");
   const auto a = b.plain(Op::relu, "a", {b.image(2, 4)});

@@ -130,6 +130,10 @@ def position_embedding(inputs, node, weight):
     return numpy.stack([weight[: node["shape"][0]]] * len(inputs[0]))
 
 
+def to_sequence(x):
+    return x.reshape(*x.shape[:2], -1).transpose(0, 2, 1)
+
+
 def one(function):
     return lambda inputs, node: function(inputs[0])
 
@@ -163,17 +167,23 @@ OPERATORS = {
     "attention": attention,
     "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],
     "slice": slice_of,
+    "to_sequence": one(to_sequence),
 }
+
+
+def names_of(graph):
+    """Of all values that inferring needs."""
+    names = ["input/" + i["name"] for i in graph["inputs"]]
+    for node in graph["nodes"]:
+        parts = [p["name"] for p in node["parameters"]] + ["mean", "variance"] * (node["op"] == "batch_norm")
+        names += [node["name"] + "/" + part for part in parts]
+    return names
 
 
 def draw(graph, batch):
     workload = {"network": graph["name"], "mode": "infer", "batch": batch, "precision": "fp32"}
     drawn = assay_graph.values_of(assay_worker.Prepare({"workload": workload, "graph": graph, "seed": 1}))
-    names = ["input/" + i["name"] for i in graph["inputs"]]
-    for node in graph["nodes"]:
-        parts = [p["name"] for p in node["parameters"]] + ["mean", "variance"] * (node["op"] == "batch_norm")
-        names += [node["name"] + "/" + part for part in parts]
-    return {name: drawn[name] for name in names}
+    return {name: drawn[name] for name in names_of(graph)}
 
 
 def compare(graph, values, output):

@@ -1,35 +1,13 @@
 // The operators of a graph. Tensors have the batch in front: dimension 0 of a graph's shape is dimension 1 here.
 
-#include "workers/openvino/operators.hpp"
-
-#include <openvino/opsets/opset14.hpp>
+#include "workers/openvino/making.hpp"
 
 namespace assay::openvino {
 namespace {
 
-namespace op = ov::opset14;
-using worker::GraphNode;
-
-Output integers(const std::vector<std::int64_t>& values) {
-  return op::Constant::create(ov::element::i64, {values.size()}, values);
-}
-
-Output integer(std::int64_t value) {
-  return op::Constant::create(ov::element::i64, {}, {value});
-}
-
 Output constant(const worker::Value& value, const ov::Shape& shape) {
   const std::shared_ptr<void> owner = std::const_pointer_cast<void>(value.data);
   return std::make_shared<op::Constant>(type_of(value), shape, value.data.get(), owner);
-}
-
-template <typename Op, typename... Arguments>
-Output make(Arguments&&... arguments) {
-  return std::make_shared<Op>(std::forward<Arguments>(arguments)...)->output(0);
-}
-
-Output reshaped(const Output& x, const std::vector<std::int64_t>& shape) {
-  return make<op::Reshape>(x, integers(shape), false);
 }
 
 /// Kernel, stride and padding as a node has them: height and width.
@@ -243,8 +221,10 @@ ov::Shape shape_of(const worker::Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
-const std::map<std::string, Operator>& operators() {
-  static const std::map<std::string, Operator> table{
+namespace {
+
+std::map<std::string, Operator> own_operators() {
+  return {
       {"convolution", convolution},
       {"linear", linear},
       {"batch_norm", batch_norm},
@@ -274,6 +254,16 @@ const std::map<std::string, Operator>& operators() {
       {"select", select},
       {"slice", slice},
   };
+}
+
+}  // namespace
+
+const std::map<std::string, Operator>& operators() {
+  static const std::map<std::string, Operator> table = [] {
+    auto all = own_operators();
+    all.insert(sequence_operators().begin(), sequence_operators().end());
+    return all;
+  }();
   return table;
 }
 

@@ -10,6 +10,8 @@ import assay_worker
 import numpy
 from mxnet import symbol as F
 
+from . import sequences
+
 
 def _convolution(node, x, part):
     a = node["attributes"]
@@ -155,6 +157,7 @@ def _causal_mask(node, values):
 FIXED = {
     "batch_norm": lambda node, values: {part: values[node["name"] + "/" + part] for part in ("mean", "variance")},
     "attention": _causal_mask,
+    **sequences.FIXED,
 }
 
 TABLE = {
@@ -186,4 +189,5 @@ TABLE = {
     "attention": _attention,
     "select": _select,
     "slice": _slice,
+    **sequences.TABLE,
 }

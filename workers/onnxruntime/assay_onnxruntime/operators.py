@@ -8,6 +8,8 @@ import math
 
 import numpy
 
+from . import sequences
+
 
 def _convolution(model, node):
     a = node["attributes"]
@@ -189,4 +191,5 @@ TABLE = {
     "attention": _attention,
     "select": _select,
     "slice": _slice,
+    **sequences.TABLE,
 }

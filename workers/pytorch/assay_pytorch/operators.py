@@ -9,6 +9,8 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import skip_init  # weights are drawn later, from the seed
 
+from . import sequences
+
 # These do not keep their output for the backward pass, so that an activation behind them may overwrite it.
 KEEP_NO_OUTPUT = {"convolution", "linear", "batch_norm", "add"}
 CAN_OVERWRITE = {"relu", "relu6"}
@@ -169,4 +171,5 @@ TABLE = {
     "attention": _attention,
     "select": _select,
     "slice": _slice,
+    **sequences.TABLE,
 }

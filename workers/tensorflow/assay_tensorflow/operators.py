@@ -13,6 +13,8 @@ import tensorflow as tf
 from keras import layers as kl
 from keras import ops
 
+from . import sequences
+
 
 class PositionEmbedding(kl.Layer):
     """The first rows of a table, the same for each sample, whatever the input holds."""
@@ -286,4 +288,5 @@ TABLE = {
     "attention": _attention,
     "select": _select,
     "slice": _as_in_graph(_slice),
+    **sequences.TABLE,
 }

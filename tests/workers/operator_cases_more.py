@@ -1,0 +1,24 @@
+"""More of operator_cases.py: operators that one network or a few need."""
+
+from graphs import graph, image, node
+
+
+def patches():
+    """An image in patches of 2 x 3, a token in front of them, and positions."""
+    window = {"kernel": [2, 3], "stride": [2, 3], "padding": [0, 0], "channels": 5, "groups": 1, "bias": True}
+    return graph(
+        [image([3, 4, 9])],
+        [
+            node("conv", "convolution", "image", [5, 2, 3], [[5, 3, 2, 3], [5]], **window),
+            node("pixels", "to_sequence", "conv", [6, 5]),
+            node("token", "position_embedding", "pixels", [1, 5], [[1, 5]], rows=1, features=5, length=1),
+            node("all", "concat", ["token", "pixels"], [7, 5]),
+            node("places", "position_embedding", "all", [7, 5], [[7, 5]], rows=7, features=5),
+            node("sum", "add", ["all", "places"], [7, 5]),
+        ],
+    )
+
+
+CASES = {
+    "patches": patches(),
+}
