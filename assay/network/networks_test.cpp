@@ -23,6 +23,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"squeezenet", 1'248'424},     // torchvision
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
+    {"vit_b16", 86'567'656},       // torchvision
     {"xception", 22'855'952},      // Keras, trainable ones
 };
 
@@ -142,6 +143,19 @@ TEST(Networks, NcfIsMostlyTables) {
   const std::int64_t layers = 257 * 256 + 257 * 128 + 129 * 64 + (64 + 64 + 1);
   EXPECT_EQ(build("ncf").parameters, tables + layers);
   EXPECT_DOUBLE_EQ(cost_of(build("ncf")).total.flops, 2.0 * (256 * 256 + 256 * 128 + 128 * 64 + 128));
+}
+
+// Patches of 16 x 16 from 224 pixels are 196, with the class token 197 positions; a layer has 12 d^2 + 13 d.
+std::int64_t parameters_of_vit(std::int64_t d) {
+  return (16 * 16 * 3 + 1) * d + d + 197 * d + 12 * (12 * d * d + 13 * d) + 2 * d + 1000 * (d + 1);
+}
+
+TEST(Networks, VitFollowsTheFormula) {
+  EXPECT_EQ(build("vit_b16").parameters, parameters_of_vit(768));
+  const double d = 768, s = 197;
+  const double macs = 196 * 768 * d + 12 * (s * 12 * d * d + 2 * s * s * d) + 1000 * d;
+  EXPECT_DOUBLE_EQ(cost_of(build("vit_b16")).total.flops, 2 * macs);
+  EXPECT_NEAR(macs, 17.56e9, 0.01e9);  // torchvision
 }
 
 }  // namespace

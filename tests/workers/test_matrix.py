@@ -31,6 +31,7 @@ SMALLEST = {
     "squeezenet": {"image": 32},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
+    "vit_b16": {"image": 32, "layers": 2, "features": 128},
     "xception": {"image": 71, "blocks": 1},
 }
 LARGE = {"vgg19", "alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
