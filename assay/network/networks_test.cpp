@@ -12,6 +12,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"alexnet", 61'100'840},       // torchvision
     {"bert_base", 109'482'240},    // transformers
     {"bert_large", 335'141'888},   // transformers
+    {"deit", 22'050'664},          // timm, DeiT-S
     {"densenet121", 7'978'856},    // torchvision
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
@@ -156,6 +157,13 @@ TEST(Networks, VitFollowsTheFormula) {
   const double macs = 196 * 768 * d + 12 * (s * 12 * d * d + 2 * s * s * d) + 1000 * d;
   EXPECT_DOUBLE_EQ(cost_of(build("vit_b16")).total.flops, 2 * macs);
   EXPECT_NEAR(macs, 17.56e9, 0.01e9);  // torchvision
+}
+
+// timm has DeiT in three sizes.
+TEST(Networks, DeitFollowsTheFormula) {
+  EXPECT_EQ(build("deit").parameters, parameters_of_vit(384));
+  EXPECT_EQ(build("deit", {{"features", std::int64_t{192}}}).parameters, 5'717'416);
+  EXPECT_EQ(build("deit", {{"features", std::int64_t{768}}}).parameters, 86'567'656);
 }
 
 }  // namespace
