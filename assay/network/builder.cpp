@@ -60,6 +60,16 @@ std::string Builder::convolution(const std::string& name, const std::string& inp
   return add(Op::convolution, name, {input}, a);
 }
 
+std::string Builder::dilated_convolution(const std::string& name, const std::string& input, std::int64_t channels,
+                                         std::int64_t kernel, std::int64_t dilation, bool bias) {
+  Attributes a = windowed(square(kernel, 1, dilation * (kernel - 1) / 2));
+  a.channels = channels;
+  a.dilation = {dilation, dilation};
+  a.groups = 1;
+  a.bias = bias;
+  return add(Op::dilated_convolution, name, {input}, a);
+}
+
 std::string Builder::linear(const std::string& name, const std::string& input, std::int64_t features, bool bias) {
   Attributes a;
   a.features = features;

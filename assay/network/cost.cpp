@@ -9,9 +9,10 @@ namespace {
 double flops_of(const Node& node, const Shape& input) {
   const auto outputs = static_cast<double>(elements(node.shape));
   switch (node.op) {
-    case Op::convolution: {
+    case Op::convolution:
+    case Op::dilated_convolution: {
       const auto& weight = node.parameters[0].shape;
-      return 2 * outputs * static_cast<double>(weight[1] * weight[2] * weight[3]);
+      return 2 * outputs * static_cast<double>(elements(weight) / weight[0]);
     }
     case Op::linear:
       return 2 * outputs * static_cast<double>(input.back());
@@ -25,6 +26,7 @@ double flops_of(const Node& node, const Shape& input) {
 std::int64_t heavy_operators(Op op) {
   switch (op) {
     case Op::convolution:
+    case Op::dilated_convolution:
     case Op::linear:
       return 1;
     case Op::attention:

@@ -102,6 +102,7 @@ void derive_part(Node& node, const Shape& input) {
 void derive_unary(Node& node, const Shape& input, const Node* shared) {
   switch (node.op) {
     case Op::convolution:
+    case Op::dilated_convolution:
       return derive_convolution(node, input);
     case Op::linear:
       return derive_linear(node, input, shared);

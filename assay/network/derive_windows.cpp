@@ -32,9 +32,13 @@ Shape slid(const Node& node, const Shape& input, std::int64_t channels, bool cei
   const auto& kernel = need_extent(node, node.attributes.kernel, "kernel", 1);
   const auto& stride = need_extent(node, node.attributes.stride, "stride", 1);
   const auto& padding = need_extent(node, node.attributes.padding, "padding", 0);
+  const std::vector<std::int64_t> alone(kernel.size(), 1);
+  const bool dilated = node.op == Op::dilated_convolution;
+  const auto& dilation = dilated ? need_extent(node, node.attributes.dilation, "dilation", 1) : alone;
   Shape shape{channels};
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    shape.push_back(window_count(node, input[1 + i], kernel[i], stride[i], padding[i], ceil));
+    const std::int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
+    shape.push_back(window_count(node, input[1 + i], reach, stride[i], padding[i], ceil));
   }
   return shape;
 }

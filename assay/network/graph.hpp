@@ -45,13 +45,14 @@ enum class Op {
   select,
   slice,
   to_sequence,
+  dilated_convolution,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 29> names{"convolution",
+  static constexpr std::array<const char*, 30> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -79,7 +80,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "attention",
                                                      "select",
                                                      "slice",
-                                                     "to_sequence"};
+                                                     "to_sequence",
+                                                     "dilated_convolution"};
 };
 
 namespace assay::network {
@@ -90,6 +92,7 @@ struct Attributes {
   std::optional<std::vector<std::int64_t>> kernel;  ///< height and width; so are the next two
   std::optional<std::vector<std::int64_t>> stride;
   std::optional<std::vector<std::int64_t>> padding;
+  std::optional<std::vector<std::int64_t>> dilation;  ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
   std::optional<std::int64_t> features;  ///< linear, embeddings
   std::optional<bool> bias;
@@ -117,6 +120,7 @@ void describe(V& v, Attributes& a) {
   v("kernel", a.kernel);
   v("stride", a.stride);
   v("padding", a.padding);
+  v("dilation", a.dilation);
   v("groups", a.groups);
   v("features", a.features);
   v("bias", a.bias);

@@ -46,6 +46,17 @@ TEST(Graph, SharedWeightsCountOnce) {
   EXPECT_EQ(graph.nodes[1].shape, (Shape{3, 11}));
 }
 
+// A window of 3 with neighbours 2 apart reaches over 5: of 9 values 5 fit, with padding 2 on either side all 9.
+TEST(Graph, ADilatedWindowReachesFarther) {
+  Builder b("dilated");
+  const auto graph = b.finish(b.dilated_convolution("conv", b.image(4, 9), 6, 3, 2));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{6, 9, 9}));
+  EXPECT_EQ(graph.nodes[0].parameters[0].shape, (Shape{6, 4, 3, 3}));
+  auto wire = to_wire(graph);
+  wire["nodes"][0]["attributes"]["padding"] = {0, 0};
+  EXPECT_EQ(read_graph(wire).nodes[0].shape, (Shape{6, 5, 5}));
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -47,13 +47,15 @@ def windows(x, node, fill):
     """[batch, channels, rows, columns, height, width] of what each window sees; `fill` stands in the padding, and
     NaN beyond it, where a last window is not full."""
     a, rows, columns = node["attributes"], *node["shape"][1:]
-    (kh, kw), (sh, sw), (ph, pw) = a["kernel"], a["stride"], a["padding"]
+    (sh, sw), (ph, pw), (dh, dw) = a["stride"], a["padding"], a.get("dilation") or (1, 1)
+    kh, kw = ((k - 1) * d + 1 for k, d in zip(a["kernel"], (dh, dw)))
     x = numpy.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), constant_values=fill)
     beyond = [
         max(0, (n - 1) * s + k - size) for n, s, k, size in ((rows, sh, kh, x.shape[2]), (columns, sw, kw, x.shape[3]))
     ]
     x = numpy.pad(x, ((0, 0), (0, 0), (0, beyond[0]), (0, beyond[1])), constant_values=numpy.nan)
-    return sliding_window_view(x, (kh, kw), (2, 3))[:, :, ::sh, ::sw][:, :, :rows, :columns]
+    seen = sliding_window_view(x, (kh, kw), (2, 3))[:, :, ::sh, ::sw][:, :, :rows, :columns]
+    return seen[..., ::dh, ::dw]
 
 
 def convolution(inputs, node, weight, bias=0.0):
@@ -140,6 +142,7 @@ def one(function):
 
 OPERATORS = {
     "convolution": convolution,
+    "dilated_convolution": convolution,
     "linear": linear,
     "batch_norm": batch_norm,
     "layer_norm": layer_norm,

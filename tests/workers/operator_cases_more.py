@@ -19,6 +19,18 @@ def patches():
     )
 
 
+def maps():
+    """What networks need whose output is as large as their image."""
+    apart = {"kernel": [3, 2], "stride": [1, 1], "padding": [3, 1], "dilation": [3, 2], "channels": 4, "groups": 1}
+    return graph(
+        [image([3, 6, 5])],
+        [
+            node("apart", "dilated_convolution", "image", [4, 6, 5], [[4, 3, 3, 2], [4]], bias=True, **apart),
+        ],
+    )
+
+
 CASES = {
+    "maps": maps(),
     "patches": patches(),
 }

@@ -29,7 +29,8 @@ Output convolution(const GraphNode& node, const Inputs& in, Building& building) 
   const Window w(node);
   const auto groups = static_cast<std::size_t>(node.attribute<std::int64_t>("groups"));
   const auto pads = w.padding_difference();
-  const ov::Strides strides(w.stride), dilations{1, 1};
+  const auto apart = node.attribute<std::vector<std::int64_t>>("dilation", {1, 1});
+  const ov::Strides strides(w.stride), dilations(apart.begin(), apart.end());
   Output out;
   if (groups == 1) {
     out = make<op::Convolution>(in[0], building.parameter(node, "weight"), strides, pads, pads, dilations);
@@ -226,6 +227,7 @@ namespace {
 std::map<std::string, Operator> own_operators() {
   return {
       {"convolution", convolution},
+      {"dilated_convolution", convolution},
       {"linear", linear},
       {"batch_norm", batch_norm},
       {"layer_norm", layer_norm},

@@ -18,6 +18,7 @@ def _convolution(node, x, part):
     return F.Convolution(
         x, part["weight"], part.get("bias"), kernel=a["kernel"], stride=a["stride"], pad=a["padding"],
         num_group=a["groups"], num_filter=a["channels"], no_bias=not a["bias"], name=node["name"],
+        dilate=a.get("dilation") or [1] * len(a["kernel"]),
     )  # fmt: skip
 
 
@@ -162,6 +163,7 @@ FIXED = {
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

@@ -14,7 +14,7 @@ from . import sequences
 def _convolution(model, node):
     a = node["attributes"]
     parameters = [model.parameter(node, p["name"]) for p in node["parameters"]]
-    window = _window(a)
+    window = {**_window(a), "dilations": a["dilation"]} if "dilation" in a else _window(a)
     model.add("Conv", node, [node["inputs"][0], *parameters], group=a["groups"], **window)
 
 
@@ -164,6 +164,7 @@ def _window(attributes):
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

@@ -55,7 +55,7 @@ def _convolution(node, _):
     weight = node["parameters"][0]["shape"]  # [channels out, channels in of a group, height, width]
     channels_in = weight[1] * a["groups"]
     window = {"stride": a["stride"], "padding": a["padding"], "groups": a["groups"], "bias": a["bias"]}
-    return skip_init(nn.Conv2d, channels_in, a["channels"], a["kernel"], **window)
+    return skip_init(nn.Conv2d, channels_in, a["channels"], a["kernel"], dilation=a.get("dilation") or 1, **window)
 
 
 def _linear(node, layers):
@@ -144,6 +144,7 @@ def _overwriting(function):
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

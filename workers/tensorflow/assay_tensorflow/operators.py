@@ -94,7 +94,9 @@ class _Window:
 
     def __init__(self, node):
         a, sizes, counts = node["attributes"], node["input_shapes"][0][1:], node["shape"][1:]
-        self.kernel, self.stride, self.before = a["kernel"], a["stride"], a["padding"]
+        self.stride, self.before = a["stride"], a["padding"]
+        apart = a.get("dilation") or [1] * len(self.stride)
+        self.kernel = [(k - 1) * d + 1 for k, d in zip(a["kernel"], apart)]  # as far as a window reaches
         axes = list(zip(sizes, counts, self.kernel, self.stride, self.before))
         self.behind = [max(0, (count - 1) * s + k - size - p) for size, count, k, s, p in axes]
         if not any((*self.before, *self.behind)):
@@ -129,6 +131,16 @@ def _convolution(node, layers, x):
     else:
         layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), groups=a["groups"], **arguments)
     return _called(node, layers, layer, x)
+
+
+def _dilated_convolution(node, layers, x):
+    a, window = node["attributes"], _Window(node)
+    if math.prod(a["stride"]) > 1:
+        message = "dilated_convolution with strides %s (node %s): Keras has both at once for no layer."
+        raise assay_worker.Refused(message % (a["stride"], node["name"]))
+    arguments = {**window.arguments(), "dilation_rate": tuple(a["dilation"]), "groups": a["groups"]}
+    layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    return _called(node, layers, layer, window.pad(x, 0.0))
 
 
 def _linear(node, layers, x):
@@ -261,6 +273,7 @@ def _plain(function, **arguments):
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _dilated_convolution,
     "linear": _as_in_graph(_linear),
     "batch_norm": _batch_norm,
     "layer_norm": _as_in_graph(_layer_norm),
