@@ -113,6 +113,12 @@ std::string Builder::average_pool(const std::string& name, const std::string& in
   return add(Op::average_pool, name, {input}, a);
 }
 
+std::string Builder::resize(const std::string& name, const std::string& input, std::int64_t size) {
+  Attributes a;
+  a.sizes = {size, size};
+  return add(Op::resize, name, {input}, a);
+}
+
 std::string Builder::dropout(const std::string& name, const std::string& input, double probability) {
   if (probability == 0) return input;  // a node that does nothing is none
   Attributes a;

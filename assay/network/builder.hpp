@@ -42,6 +42,8 @@ class Builder {
   std::string max_pool(const std::string& name, const std::string& input, const Window& window, bool ceil = false);
   std::string average_pool(const std::string& name, const std::string& input, const Window& window,
                            bool count_padding = true);
+  /// Enlarged to size x size.
+  std::string resize(const std::string& name, const std::string& input, std::int64_t size);
   std::string dropout(const std::string& name, const std::string& input, double probability);
   std::string concat(const std::string& name, std::vector<std::string> inputs);
   std::string embedding(const std::string& name, const std::string& input, std::int64_t rows, std::int64_t features);

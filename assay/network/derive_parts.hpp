@@ -28,6 +28,7 @@ void need_rank(const Node& node, const Shape& shape, std::size_t rank);
 
 void derive_convolution(Node& node, const Shape& input);
 void derive_pool(Node& node, const Shape& input);
+void derive_resize(Node& node, const Shape& input);
 
 void derive_embedding(Node& node, const Shape& input);
 void derive_to_sequence(Node& node, const Shape& input);

@@ -58,6 +58,15 @@ void derive_convolution(Node& node, const Shape& input) {
   if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {channels}});
 }
 
+void derive_resize(Node& node, const Shape& input) {
+  need_rank(node, input, 3);
+  const auto& sizes = need_extent(node, node.attributes.sizes, "sizes", 1);
+  if (sizes[0] < input[1] || sizes[1] < input[2]) {
+    wrong(node, fmt::format("it would make {} smaller; it only enlarges", text(input)));
+  }
+  node.shape = {input[0], sizes[0], sizes[1]};
+}
+
 void derive_pool(Node& node, const Shape& input) {
   need_rank(node, input, 3);
   node.shape = slid(node, input, input[0], need(node, node.attributes.ceil, "ceil"));

@@ -46,13 +46,14 @@ enum class Op {
   slice,
   to_sequence,
   dilated_convolution,
+  resize,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 30> names{"convolution",
+  static constexpr std::array<const char*, 31> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -81,7 +82,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "select",
                                                      "slice",
                                                      "to_sequence",
-                                                     "dilated_convolution"};
+                                                     "dilated_convolution",
+                                                     "resize"};
 };
 
 namespace assay::network {
@@ -92,6 +94,7 @@ struct Attributes {
   std::optional<std::vector<std::int64_t>> kernel;  ///< height and width; so are the next two
   std::optional<std::vector<std::int64_t>> stride;
   std::optional<std::vector<std::int64_t>> padding;
+  std::optional<std::vector<std::int64_t>> sizes;     ///< resize: height and width of the output
   std::optional<std::vector<std::int64_t>> dilation;  ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
   std::optional<std::int64_t> features;  ///< linear, embeddings
@@ -120,6 +123,7 @@ void describe(V& v, Attributes& a) {
   v("kernel", a.kernel);
   v("stride", a.stride);
   v("padding", a.padding);
+  v("sizes", a.sizes);
   v("dilation", a.dilation);
   v("groups", a.groups);
   v("features", a.features);

@@ -57,6 +57,15 @@ TEST(Graph, ADilatedWindowReachesFarther) {
   EXPECT_EQ(read_graph(wire).nodes[0].shape, (Shape{6, 5, 5}));
 }
 
+TEST(Graph, ResizingOnlyEnlarges) {
+  Builder b("larger");
+  const auto graph = b.finish(b.resize("larger", b.image(4, 5), 8));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{4, 8, 8}));
+  auto wire = to_wire(graph);
+  wire["nodes"][0]["attributes"]["sizes"] = {8, 4};
+  EXPECT_THROW(read_graph(wire), Error);
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -136,6 +136,18 @@ def to_sequence(x):
     return x.reshape(*x.shape[:2], -1).transpose(0, 2, 1)
 
 
+def resize(inputs, node):
+    """Linear between the middles of pixels, first along rows, then along columns."""
+    x = inputs[0]
+    for axis, size in zip((2, 3), node["attributes"]["sizes"]):
+        middles = ((numpy.arange(size) + 0.5) * x.shape[axis] / size - 0.5).clip(0, x.shape[axis] - 1)
+        below = numpy.floor(middles).astype(int)
+        above = numpy.minimum(below + 1, x.shape[axis] - 1)
+        share = (middles - below).reshape([-1 if a == axis else 1 for a in range(4)])
+        x = x.take(below, axis) * (1 - share) + x.take(above, axis) * share
+    return x
+
+
 def one(function):
     return lambda inputs, node: function(inputs[0])
 
@@ -160,6 +172,7 @@ OPERATORS = {
     "max_pool": max_pool,
     "average_pool": average_pool,
     "global_average_pool": one(lambda x: x.mean((2, 3))),
+    "resize": resize,
     "flatten": one(lambda x: x.reshape(len(x), -1)),
     "dropout": one(lambda x: x),
     "concat": lambda inputs, node: numpy.concatenate(inputs, 1),

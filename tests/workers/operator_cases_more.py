@@ -26,6 +26,20 @@ def maps():
         [image([3, 6, 5])],
         [
             node("apart", "dilated_convolution", "image", [4, 6, 5], [[4, 3, 3, 2], [4]], bias=True, **apart),
+            node("larger", "resize", "apart", [4, 12, 13], sizes=[12, 13]),
+            node(
+                "row",
+                "average_pool",
+                "larger",
+                [4, 1, 1],
+                kernel=[12, 13],
+                stride=[1, 1],
+                padding=[0, 0],
+                ceil=False,
+                count_padding=True,
+            ),
+            node("spread", "resize", "row", [4, 12, 13], sizes=[12, 13]),
+            node("both", "concat", ["larger", "spread"], [8, 12, 13]),
         ],
     )
 

@@ -113,6 +113,16 @@ Output global_average_pool(const GraphNode&, const Inputs& in, Building&) {
   return make<op::ReduceMean>(in[0], integers({2, 3}), false);
 }
 
+Output resize(const GraphNode& node, const Inputs& in, Building&) {
+  op::Interpolate::InterpolateAttrs how;
+  how.mode = op::Interpolate::InterpolateMode::LINEAR_ONNX;
+  how.shape_calculation_mode = op::Interpolate::ShapeCalcMode::SIZES;
+  how.coordinate_transformation_mode = op::Interpolate::CoordinateTransformMode::HALF_PIXEL;
+  how.pads_begin = how.pads_end = {0, 0, 0, 0};
+  const auto sizes = node.attribute<std::vector<std::int64_t>>("sizes");
+  return make<op::Interpolate>(in[0], integers(sizes), integers({2, 3}), how);
+}
+
 Output flatten(const GraphNode& node, const Inputs& in, Building& building) {
   return reshaped(in[0], {building.batch(), node.shape.at(0)});
 }
@@ -245,6 +255,7 @@ std::map<std::string, Operator> own_operators() {
       {"max_pool", max_pool},
       {"average_pool", average_pool},
       {"global_average_pool", global_average_pool},
+      {"resize", resize},
       {"flatten", flatten},
       {"dropout", dropout},
       {"concat", concat},

@@ -81,6 +81,12 @@ def _global_average_pool(node, x, _):
     return F.flatten(F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type="avg", name=node["name"]))
 
 
+def _resize(node, x, _):
+    height, width = node["attributes"]["sizes"]
+    sized = {"height": height, "width": width, "mode": "size", "align_corners": False}
+    return F.contrib.BilinearResize2D(x, **sized, name=node["name"])
+
+
 def _dropout(node, x, _):
     return F.Dropout(x, p=node["attributes"]["probability"], name=node["name"])
 
@@ -181,6 +187,7 @@ TABLE = {
     "max_pool": _pool("max"),
     "average_pool": _pool("avg"),
     "global_average_pool": _global_average_pool,
+    "resize": _resize,
     "flatten": _plain(F.flatten),
     "dropout": _dropout,
     "concat": _concat,

@@ -80,6 +80,12 @@ def _global_average_pool(model, node):
     model.add("Flatten", node, [pooled], axis=1)
 
 
+def _resize(model, node):
+    sizes = model.constant(node, "sizes", numpy.array(node["attributes"]["sizes"]))
+    how = {"mode": "linear", "coordinate_transformation_mode": "half_pixel", "axes": [2, 3]}
+    model.add("Resize", node, [*node["inputs"], "", "", sizes], **how)
+
+
 def _dropout(model, node):
     ratio = model.constant(node, "ratio", numpy.float32(node["attributes"]["probability"]))
     model.add("Dropout", node, [*node["inputs"], ratio])
@@ -182,6 +188,7 @@ TABLE = {
     "max_pool": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _global_average_pool,
+    "resize": _resize,
     "flatten": _plain("Flatten", axis=1),
     "dropout": _dropout,
     "concat": _plain("Concat", axis=1),

@@ -95,6 +95,11 @@ def _average_pool(node, _):
     return nn.AvgPool2d(a["kernel"], a["stride"], a["padding"], bool(a.get("ceil")), count_include_pad=counted)
 
 
+def _resize(node, _):
+    arguments = {"size": node["attributes"]["sizes"], "mode": "bilinear", "align_corners": False}
+    return functional.interpolate, arguments
+
+
 def _embedding(node, _):
     return skip_init(nn.Embedding, node["attributes"]["rows"], node["attributes"]["features"])
 
@@ -162,6 +167,7 @@ TABLE = {
     "max_pool": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _plain(global_average_pool),
+    "resize": _resize,
     "flatten": _plain(torch.flatten, start_dim=1),
     "dropout": _dropout,
     "concat": _plain(concatenate),

@@ -214,6 +214,10 @@ def _counted(node, axis, window):
     return numpy.minimum(begins + kernel, size + margin) - numpy.maximum(begins, -margin)
 
 
+def _resize(node, layers, x):
+    return ops.image.resize(x, tuple(node["attributes"]["sizes"]), "bilinear", data_format="channels_last")
+
+
 def _flatten(node, layers, x):
     return ops.reshape(to_graph_order(x), (x.shape[0], -1))
 
@@ -291,6 +295,7 @@ TABLE = {
     "max_pool": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _plain(ops.mean, axis=(1, 2)),
+    "resize": _resize,
     "flatten": _flatten,
     "dropout": _dropout,
     "concat": _concat,
