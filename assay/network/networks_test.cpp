@@ -12,6 +12,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"alexnet", 61'100'840},       // torchvision
     {"bert_base", 109'482'240},    // transformers
     {"bert_large", 335'141'888},   // transformers
+    {"deeplabv3", 39'638'869},     // torchvision, 42,004,074 less 2,365,205 of its auxiliary head
     {"deit", 22'050'664},          // timm, DeiT-S
     {"densenet121", 7'978'856},    // torchvision
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
@@ -164,6 +165,32 @@ TEST(Networks, DeitFollowsTheFormula) {
   EXPECT_EQ(build("deit").parameters, parameters_of_vit(384));
   EXPECT_EQ(build("deit", {{"features", std::int64_t{192}}}).parameters, 5'717'416);
   EXPECT_EQ(build("deit", {{"features", std::int64_t{768}}}).parameters, 86'567'656);
+}
+
+// ResNet-50 without its last layer; five views of 2048 channels by 256, joined, and two convolutions. A convolution of
+// m to n channels with its norm has k^2 m n + 2 n.
+TEST(Networks, DeeplabFollowsItsPyramid) {
+  const auto normed = [](std::int64_t k, std::int64_t m, std::int64_t n) { return k * k * m * n + 2 * n; };
+  const auto views = 2 * normed(1, 2048, 256) + 3 * normed(3, 2048, 256);
+  const auto head = normed(1, 5 * 256, 256) + normed(3, 256, 256) + 21 * 257;
+  EXPECT_EQ(build("deeplabv3").parameters, build("resnet50").parameters - 1000 * 2049 + views + head);
+  EXPECT_EQ(build("deeplabv3").nodes.back().shape, (Shape{224 * 224, 21}));
+}
+
+// At 520 pixels, as torchvision counts: 178.72 G multiply-adds with the auxiliary head, whose convolutions work on a
+// side of 65 too. The last two stages of ResNet-50 work on that side instead of a half and a quarter of it.
+TEST(Networks, WorkOfDeeplabFollowsItsSides) {
+  const double area = 65.0 * 65, half = 130.0 * 130;
+  const auto stage = [](double in, double inner, double blocks, double first, double rest) {
+    return first * in * inner + rest * (9 * inner * inner + 4 * inner * inner + 4 * in * inner) +
+           (blocks - 1) * rest * 17 * inner * inner;
+  };
+  const double trunk = 260.0 * 260 * 147 * 64 + stage(64, 64, 3, half, half) + stage(256, 128, 4, half, area) +
+                       stage(512, 256, 6, area, area) + stage(1024, 512, 3, area, area);
+  const double views = area * (2048 * 256 + 3 * 9 * 2048 * 256 + 5 * 256 * 256 + 9 * 256 * 256 + 256 * 21) + 2048 * 256;
+  EXPECT_NEAR(cost_of(build("deeplabv3", {{"image", std::int64_t{520}}})).total.flops / (2 * (trunk + views)), 1,
+              1e-12);
+  EXPECT_NEAR(trunk + views + area * (9 * 1024 * 256 + 256 * 21), 178.72e9, 0.2e9);
 }
 
 }  // namespace
