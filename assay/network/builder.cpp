@@ -70,6 +70,16 @@ std::string Builder::dilated_convolution(const std::string& name, const std::str
   return add(Op::dilated_convolution, name, {input}, a);
 }
 
+std::string Builder::transposed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
+                                            std::int64_t kernel, std::int64_t stride) {
+  Attributes a;
+  a.channels = channels;
+  a.kernel = {kernel, kernel};
+  a.stride = {stride, stride};
+  a.bias = true;
+  return add(Op::transposed_convolution, name, {input}, a);
+}
+
 std::string Builder::linear(const std::string& name, const std::string& input, std::int64_t features, bool bias) {
   Attributes a;
   a.features = features;

@@ -30,6 +30,9 @@ class Builder {
   /// Of stride 1, with padding so that the output is as large as the input.
   std::string dilated_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                   std::int64_t kernel, std::int64_t dilation, bool bias = false);
+  /// With a bias.
+  std::string transposed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
+                                     std::int64_t kernel, std::int64_t stride);
   std::string linear(const std::string& name, const std::string& input, std::int64_t features, bool bias = true);
   /// A linear node without a weight of its own.
   std::string linear_with_weight_of(const std::string& name, const std::string& input, const std::string& owner,

@@ -14,6 +14,8 @@ double flops_of(const Node& node, const Shape& input) {
       const auto& weight = node.parameters[0].shape;
       return 2 * outputs * static_cast<double>(elements(weight) / weight[0]);
     }
+    case Op::transposed_convolution:  // each value of the input with its window of the output
+      return 2 * static_cast<double>(input[1] * input[2]) * static_cast<double>(elements(node.parameters[0].shape));
     case Op::linear:
       return 2 * outputs * static_cast<double>(input.back());
     case Op::attention:  // scores and weighted values: positions x positions x features each
@@ -27,6 +29,7 @@ std::int64_t heavy_operators(Op op) {
   switch (op) {
     case Op::convolution:
     case Op::dilated_convolution:
+    case Op::transposed_convolution:
     case Op::linear:
       return 1;
     case Op::attention:

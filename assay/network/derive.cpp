@@ -112,6 +112,8 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
     case Op::embedding:
     case Op::position_embedding:
       return derive_embedding(node, input);
+    case Op::transposed_convolution:
+      return derive_transposed_convolution(node, input);
     case Op::resize:
       return derive_resize(node, input);
     case Op::to_sequence:

@@ -27,6 +27,7 @@ void need_inputs(const Node& node, const std::vector<Shape>& inputs, std::size_t
 void need_rank(const Node& node, const Shape& shape, std::size_t rank);
 
 void derive_convolution(Node& node, const Shape& input);
+void derive_transposed_convolution(Node& node, const Shape& input);
 void derive_pool(Node& node, const Shape& input);
 void derive_resize(Node& node, const Shape& input);
 

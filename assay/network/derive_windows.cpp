@@ -58,6 +58,22 @@ void derive_convolution(Node& node, const Shape& input) {
   if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {channels}});
 }
 
+/// Each value is spread over a window; windows lie `stride` apart and are added where they overlap.
+void derive_transposed_convolution(Node& node, const Shape& input) {
+  need_rank(node, input, 3);
+  const auto channels = need_positive(node, node.attributes.channels, "channels");
+  const auto& kernel = need_extent(node, node.attributes.kernel, "kernel", 1);
+  const auto& stride = need_extent(node, node.attributes.stride, "stride", 1);
+  node.shape = {channels};
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    if (kernel[i] < stride[i]) wrong(node, fmt::format("a window of {} leaves gaps every {}", kernel[i], stride[i]));
+    if (input[1 + i] >= kMostOfOne) wrong(node, fmt::format("its input {} is out of range", text(input)));
+    node.shape.push_back((input[1 + i] - 1) * stride[i] + kernel[i]);
+  }
+  node.parameters = {{"weight", {input[0], channels, kernel[0], kernel[1]}}};
+  if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {channels}});
+}
+
 void derive_resize(Node& node, const Shape& input) {
   need_rank(node, input, 3);
   const auto& sizes = need_extent(node, node.attributes.sizes, "sizes", 1);

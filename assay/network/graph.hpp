@@ -47,13 +47,14 @@ enum class Op {
   to_sequence,
   dilated_convolution,
   resize,
+  transposed_convolution,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 31> names{"convolution",
+  static constexpr std::array<const char*, 32> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -83,7 +84,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "slice",
                                                      "to_sequence",
                                                      "dilated_convolution",
-                                                     "resize"};
+                                                     "resize",
+                                                     "transposed_convolution"};
 };
 
 namespace assay::network {

@@ -66,6 +66,17 @@ TEST(Graph, ResizingOnlyEnlarges) {
   EXPECT_THROW(read_graph(wire), Error);
 }
 
+// Windows of 3 that lie 2 apart: the fifth begins at 8 and ends at 11.
+TEST(Graph, ATransposedWindowSpreadsItsInput) {
+  Builder b("spread");
+  const auto graph = b.finish(b.transposed_convolution("up", b.image(4, 5), 6, 3, 2));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{6, 11, 11}));
+  EXPECT_EQ(graph.nodes[0].parameters[0].shape, (Shape{4, 6, 3, 3}));
+  auto wire = to_wire(graph);
+  wire["nodes"][0]["attributes"]["stride"] = {4, 4};
+  EXPECT_THROW(read_graph(wire), Error);
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -65,6 +65,17 @@ def convolution(inputs, node, weight, bias=0.0):
     return (numpy.concatenate(made, -1) + bias).transpose(0, 3, 1, 2)
 
 
+def transposed_convolution(inputs, node, weight, bias=0.0):
+    """Each pixel adds its window, window by window."""
+    x, (sh, sw), (kh, kw) = inputs[0], node["attributes"]["stride"], node["attributes"]["kernel"]
+    out = numpy.zeros((len(x), *node["shape"]))
+    for row in range(x.shape[2]):
+        for column in range(x.shape[3]):
+            spread = numpy.tensordot(x[:, :, row, column], weight, (1, 0))
+            out[:, :, row * sh : row * sh + kh, column * sw : column * sw + kw] += spread
+    return out + numpy.reshape(bias, (-1, 1, 1))
+
+
 def linear(inputs, node, weight, bias=0.0):
     return inputs[0] @ weight.T + bias
 
@@ -155,6 +166,7 @@ def one(function):
 OPERATORS = {
     "convolution": convolution,
     "dilated_convolution": convolution,
+    "transposed_convolution": transposed_convolution,
     "linear": linear,
     "batch_norm": batch_norm,
     "layer_norm": layer_norm,

@@ -22,24 +22,17 @@ def patches():
 def maps():
     """What networks need whose output is as large as their image."""
     apart = {"kernel": [3, 2], "stride": [1, 1], "padding": [3, 1], "dilation": [3, 2], "channels": 4, "groups": 1}
+    whole = {"kernel": [12, 13], "stride": [1, 1], "padding": [0, 0], "ceil": False, "count_padding": True}
+    overlapping = {"channels": 3, "kernel": [3, 4], "stride": [2, 3], "bias": True}
     return graph(
         [image([3, 6, 5])],
         [
             node("apart", "dilated_convolution", "image", [4, 6, 5], [[4, 3, 3, 2], [4]], bias=True, **apart),
             node("larger", "resize", "apart", [4, 12, 13], sizes=[12, 13]),
-            node(
-                "row",
-                "average_pool",
-                "larger",
-                [4, 1, 1],
-                kernel=[12, 13],
-                stride=[1, 1],
-                padding=[0, 0],
-                ceil=False,
-                count_padding=True,
-            ),
+            node("row", "average_pool", "larger", [4, 1, 1], **whole),
             node("spread", "resize", "row", [4, 12, 13], sizes=[12, 13]),
             node("both", "concat", ["larger", "spread"], [8, 12, 13]),
+            node("up", "transposed_convolution", "both", [3, 25, 40], [[8, 3, 3, 4], [3]], **overlapping),
         ],
     )
 

@@ -154,6 +154,7 @@ class _Drawn:
         middle, half = {
             "convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "dilated_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
+            "transposed_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "linear": lambda: (0, math.sqrt(3 / shape[1])),
             "embedding": lambda: (0, 0.05),
             "position_embedding": lambda: (0, 0.05),

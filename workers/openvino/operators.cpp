@@ -45,6 +45,16 @@ Output convolution(const GraphNode& node, const Inputs& in, Building& building) 
   return make<op::Add>(out, building.parameter(node, "bias", {1, channels, 1, 1}));
 }
 
+Output transposed_convolution(const GraphNode& node, const Inputs& in, Building& building) {
+  const ov::Strides strides(Window::extent(node, "stride")), dilations{1, 1};
+  const ov::CoordinateDiff none{0, 0};
+  const auto weight = building.parameter(node, "weight");
+  const auto out = make<op::ConvolutionBackpropData>(in[0], weight, strides, none, none, dilations);
+  if (!node.attribute<bool>("bias")) return out;
+  const auto channels = static_cast<std::size_t>(node.shape.at(0));
+  return make<op::Add>(out, building.parameter(node, "bias", {1, channels, 1, 1}));
+}
+
 Output linear(const GraphNode& node, const Inputs& in, Building& building) {
   const auto owner = node.attribute<std::string>("shared", "");
   const auto weight = owner.empty() ? building.parameter(node, "weight") : building.shared_weight(owner);
@@ -238,6 +248,7 @@ std::map<std::string, Operator> own_operators() {
   return {
       {"convolution", convolution},
       {"dilated_convolution", convolution},
+      {"transposed_convolution", transposed_convolution},
       {"linear", linear},
       {"batch_norm", batch_norm},
       {"layer_norm", layer_norm},

@@ -22,6 +22,14 @@ def _convolution(node, x, part):
     )  # fmt: skip
 
 
+def _transposed_convolution(node, x, part):
+    a = node["attributes"]
+    return F.Deconvolution(
+        x, part["weight"], part.get("bias"), kernel=a["kernel"], stride=a["stride"],
+        num_filter=a["channels"], no_bias=not a["bias"], name=node["name"],
+    )  # fmt: skip
+
+
 def _linear(node, x, part):
     a = node["attributes"]
     named = {"num_hidden": a["features"], "no_bias": not a["bias"], "name": node["name"]}
@@ -170,6 +178,7 @@ FIXED = {
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

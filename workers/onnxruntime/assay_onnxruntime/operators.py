@@ -18,6 +18,13 @@ def _convolution(model, node):
     model.add("Conv", node, [node["inputs"][0], *parameters], group=a["groups"], **window)
 
 
+def _transposed_convolution(model, node):
+    a = node["attributes"]
+    parameters = [model.parameter(node, p["name"]) for p in node["parameters"]]
+    window = {"kernel_shape": a["kernel"], "strides": a["stride"]}
+    model.add("ConvTranspose", node, [node["inputs"][0], *parameters], **window)
+
+
 def _linear(model, node):
     """Gemm on [batch, features]; on sequences a MatMul, for which the weight is stored as [in, out]."""
     a, source = node["attributes"], node["inputs"][0]
@@ -171,6 +178,7 @@ def _window(attributes):
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

@@ -58,6 +58,13 @@ def _convolution(node, _):
     return skip_init(nn.Conv2d, channels_in, a["channels"], a["kernel"], dilation=a.get("dilation") or 1, **window)
 
 
+def _transposed_convolution(node, _):
+    a = node["attributes"]
+    channels_in = node["parameters"][0]["shape"][0]
+    window = {"stride": a["stride"], "bias": a["bias"]}
+    return skip_init(nn.ConvTranspose2d, channels_in, a["channels"], a["kernel"], **window)
+
+
 def _linear(node, layers):
     a = node["attributes"]
     owner = a.get("shared")
@@ -150,6 +157,7 @@ def _overwriting(function):
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,

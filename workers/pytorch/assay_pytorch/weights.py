@@ -31,7 +31,7 @@ def _draw_layer(node, layer, generator):
         tensor.uniform_(middle - half, middle + half, generator=generator)
 
     op = node["op"]
-    if op in ("convolution", "dilated_convolution"):
+    if op.endswith("convolution"):
         uniform(layer.weight, 0, math.sqrt(6 / layer.weight[0].numel()))
     elif op == "linear" and not node["attributes"].get("shared"):
         uniform(layer.weight, 0, math.sqrt(3 / layer.weight.shape[1]))

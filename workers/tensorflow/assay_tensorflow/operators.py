@@ -143,6 +143,13 @@ def _dilated_convolution(node, layers, x):
     return _called(node, layers, layer, window.pad(x, 0.0))
 
 
+def _transposed_convolution(node, layers, x):
+    a = node["attributes"]
+    arguments = {"strides": tuple(a["stride"]), "padding": "valid", "data_format": "channels_last"}
+    layer = kl.Conv2DTranspose(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    return _called(node, layers, layer, x)
+
+
 def _linear(node, layers, x):
     a = node["attributes"]
     if a.get("shared") is None:
@@ -278,6 +285,7 @@ def _plain(function, **arguments):
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _dilated_convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _as_in_graph(_linear),
     "batch_norm": _batch_norm,
     "layer_norm": _as_in_graph(_layer_norm),

@@ -32,7 +32,7 @@ def _variable(layer, name):
         return (layer.beta if hasattr(layer, "beta") else layer.bias), _same
     if isinstance(layer, kl.DepthwiseConv2D):
         return layer.kernel, lambda w: w.transpose(2, 3, 0, 1).reshape(layer.kernel.shape)
-    if isinstance(layer, kl.Conv2D):
+    if isinstance(layer, (kl.Conv2D, kl.Conv2DTranspose)):  # [out, in, …], or [in, out, …]
         return layer.kernel, lambda w: w.transpose(2, 3, 1, 0)
     if isinstance(layer, kl.Dense):
         return layer.kernel, numpy.transpose
