@@ -23,6 +23,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"resnet50", 25'557'032},      // torchvision
     {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
+    {"unet", 31'037'698},          // milesial/Pytorch-UNet with transposed convolutions
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
     {"vit_b16", 86'567'656},       // torchvision
@@ -191,6 +192,28 @@ TEST(Networks, WorkOfDeeplabFollowsItsSides) {
   EXPECT_NEAR(cost_of(build("deeplabv3", {{"image", std::int64_t{520}}})).total.flops / (2 * (trunk + views)), 1,
               1e-12);
   EXPECT_NEAR(trunk + views + area * (9 * 1024 * 256 + 256 * 21), 178.72e9, 0.2e9);
+}
+
+// A level has 9 m n + 9 n n weights and two norms of n; upwards 4 weights for each pair of 2 n and n channels, a bias,
+// and a level that reads 2 n.
+TEST(Networks, UnetGoesDownAndUp) {
+  const auto twice = [](std::int64_t m, std::int64_t n) { return 9 * m * n + 9 * n * n + 4 * n; };
+  std::int64_t parameters = twice(3, 64) + 2 * 65;
+  for (const std::int64_t n : {64, 128, 256, 512}) {
+    parameters += twice(n, 2 * n) + 4 * 2 * n * n + n + twice(2 * n, n);
+  }
+  EXPECT_EQ(build("unet").parameters, parameters);
+  const auto at = [](std::int64_t channels, std::int64_t image) {
+    return cost_of(build("unet", {{"channels", channels}, {"image", image}})).total.flops;
+  };
+  EXPECT_DOUBLE_EQ(at(64, 256), 4 * at(64, 128));
+  double macs = 256.0 * 256 * (9 * 3 * 64 + 9 * 64 * 64 + 64 * 2);
+  double pixels = 256 * 256;
+  for (const double n : {64, 128, 256, 512}) {
+    macs += pixels / 4 * (9 * n * 2 * n + 9 * 4 * n * n + 4 * 2 * n * n) + pixels * (9 * 2 * n * n + 9 * n * n);
+    pixels /= 4;
+  }
+  EXPECT_DOUBLE_EQ(at(64, 256), 2 * macs);
 }
 
 }  // namespace
