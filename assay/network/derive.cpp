@@ -109,6 +109,11 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
     case Op::batch_norm:
     case Op::layer_norm:
       return derive_norm(node, input);
+    case Op::l2_norm:
+      need_rank(node, input, 3);
+      node.shape = input;
+      node.parameters = {{"weight", {input[0]}}};
+      return;
     case Op::embedding:
     case Op::position_embedding:
       return derive_embedding(node, input);

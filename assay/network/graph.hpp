@@ -48,13 +48,14 @@ enum class Op {
   dilated_convolution,
   resize,
   transposed_convolution,
+  l2_norm,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 32> names{"convolution",
+  static constexpr std::array<const char*, 33> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -85,7 +86,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "to_sequence",
                                                      "dilated_convolution",
                                                      "resize",
-                                                     "transposed_convolution"};
+                                                     "transposed_convolution",
+                                                     "l2_norm"};
 };
 
 namespace assay::network {

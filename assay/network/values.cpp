@@ -60,6 +60,10 @@ Fill fill_parameter(const Node& node, const Parameter& parameter, bool damped) {
     fill.middle = damped ? kResidualScale : 1;
     fill.half = 0.1 * fill.middle;
   }
+  if (node.op == Op::l2_norm) {  // as SSD begins; the norm of hundreds of channels makes each of them small
+    fill.middle = 20;
+    fill.half = 2;
+  }
   return fill;
 }
 

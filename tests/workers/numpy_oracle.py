@@ -100,6 +100,10 @@ def local_response_norm(inputs, node):
     return x / (a["k"] + a["alpha"] / a["size"] * total) ** a["beta"]
 
 
+def l2_norm(inputs, node, weight):
+    return inputs[0] / numpy.sqrt((inputs[0] ** 2).sum(1, keepdims=True)) * weight[:, None, None]
+
+
 def softmax(x):
     exponentials = numpy.exp(x - x.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
@@ -171,6 +175,7 @@ OPERATORS = {
     "batch_norm": batch_norm,
     "layer_norm": layer_norm,
     "local_response_norm": local_response_norm,
+    "l2_norm": l2_norm,
     "relu": one(lambda x: x.clip(0)),
     "relu6": one(lambda x: x.clip(0, 6)),
     "gelu": one(lambda x: x * (1 + ERF(x / math.sqrt(2))) / 2),

@@ -33,6 +33,7 @@ def maps():
             node("spread", "resize", "row", [4, 12, 13], sizes=[12, 13]),
             node("both", "concat", ["larger", "spread"], [8, 12, 13]),
             node("up", "transposed_convolution", "both", [3, 25, 40], [[8, 3, 3, 4], [3]], **overlapping),
+            node("normal", "l2_norm", "up", [3, 25, 40], [[3]]),
         ],
     )
 

@@ -83,6 +83,12 @@ Output local_response_norm(const GraphNode& node, const Inputs& in, Building&) {
                        node.attribute<double>("k"), static_cast<std::size_t>(size));
 }
 
+Output l2_norm(const GraphNode& node, const Inputs& in, Building& building) {
+  const auto channels = static_cast<std::size_t>(node.shape.at(0));
+  const auto normal = make<op::NormalizeL2>(in[0], integers({1}), 1e-12F, ov::op::EpsMode::MAX);
+  return make<op::Multiply>(normal, building.parameter(node, "weight", {1, channels, 1, 1}));
+}
+
 /// A last window that is not full counts, unless it begins in the padding behind the input: as PyTorch has it.
 ov::op::RoundingType rounding(const GraphNode& node) {
   return node.attribute<bool>("ceil", false) ? ov::op::RoundingType::CEIL_TORCH : ov::op::RoundingType::FLOOR;
@@ -253,6 +259,7 @@ std::map<std::string, Operator> own_operators() {
       {"batch_norm", batch_norm},
       {"layer_norm", layer_norm},
       {"local_response_norm", local_response_norm},
+      {"l2_norm", l2_norm},
       {"relu", plain<op::Relu>},
       {"relu6", relu6},
       {"gelu", gelu<ov::op::GeluApproximationMode::ERF>},

@@ -55,6 +55,11 @@ def _local_response_norm(node, x, _):
     return F.LRN(x, nsize=a["size"], alpha=a["alpha"], beta=a["beta"], knorm=a["k"], name=node["name"])
 
 
+def _l2_norm(node, x, part):
+    normal = F.L2Normalization(x, mode="channel", eps=1e-24)
+    return F.broadcast_mul(normal, F.reshape(part["weight"], shape=(1, -1, 1, 1)), name=node["name"])
+
+
 def _gelu_tanh(node, x, _):
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + F.tanh(inner))
@@ -183,6 +188,7 @@ TABLE = {
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,
     "local_response_norm": _local_response_norm,
+    "l2_norm": _l2_norm,
     "relu": _plain(F.relu),
     "relu6": _plain(F.clip, a_min=0, a_max=6),
     "gelu": _plain(F.LeakyReLU, act_type="gelu"),

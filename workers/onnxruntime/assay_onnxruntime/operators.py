@@ -61,6 +61,13 @@ def _local_response_norm(model, node):
     model.add("LRN", node, node["inputs"], size=a["size"], alpha=a["alpha"], beta=a["beta"], bias=a["k"])
 
 
+def _l2_norm(model, node):
+    normal = model.add("LpNormalization", node, node["inputs"], part="normal", axis=1, p=2)
+    axes = model.constant(node, "axes", numpy.array([1, 2]))
+    weight = model.add("Unsqueeze", node, [model.parameter(node, "weight"), axes], part="aligned")
+    model.add("Mul", node, [normal, weight])
+
+
 def _relu6(model, node):
     limits = [model.constant(node, part, numpy.float32(value)) for part, value in (("least", 0), ("most", 6))]
     model.add("Clip", node, [*node["inputs"], *limits])
@@ -183,6 +190,7 @@ TABLE = {
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,
     "local_response_norm": _local_response_norm,
+    "l2_norm": _l2_norm,
     "relu": _plain("Relu"),
     "relu6": _relu6,
     "gelu": _plain("Gelu"),

@@ -42,6 +42,17 @@ class Attention(nn.Module):
         return out.transpose(1, 2).flatten(-2)
 
 
+class L2Norm(nn.Module):
+    """Channels of a pixel divided by their norm, times a weight each."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(channels))
+
+    def forward(self, x):
+        return functional.normalize(x, dim=1) * self.weight[:, None, None]
+
+
 def concatenate(*tensors):
     return torch.cat(tensors, 1)
 
@@ -162,6 +173,7 @@ TABLE = {
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,
     "local_response_norm": _local_response_norm,
+    "l2_norm": lambda node, layers: L2Norm(node["shape"][0]),
     "relu": _overwriting(functional.relu),
     "relu6": _overwriting(functional.relu6),
     "gelu": _plain(functional.gelu),

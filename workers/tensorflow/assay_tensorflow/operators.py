@@ -59,6 +59,17 @@ class LocalResponseNorm(kl.Layer):
         return ops.cast(y, x.dtype)
 
 
+class L2Norm(kl.Layer):
+    """Channels of a pixel divided by their norm, times a weight each."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.gamma = self.add_weight(shape=(channels,), initializer="ones", name="gamma")
+
+    def call(self, x):
+        return tf.math.l2_normalize(x, axis=-1, epsilon=1e-24) * self.gamma
+
+
 class Scale(kl.Layer):
     """Multiplied by a constant array."""
 
@@ -290,6 +301,7 @@ TABLE = {
     "batch_norm": _batch_norm,
     "layer_norm": _as_in_graph(_layer_norm),
     "local_response_norm": _local_response_norm,
+    "l2_norm": lambda node, layers, x: _called(node, layers, L2Norm(node["shape"][0]), x),
     "relu": _plain(ops.relu),
     "relu6": _plain(ops.relu6),
     "gelu": _plain(ops.gelu, approximate=False),
