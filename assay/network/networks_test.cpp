@@ -23,6 +23,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"resnet50", 25'557'032},      // torchvision
     {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
+    {"ssd300", 35'641'826},        // torchvision
     {"unet", 31'037'698},          // milesial/Pytorch-UNet with transposed convolutions
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
@@ -214,6 +215,23 @@ TEST(Networks, UnetGoesDownAndUp) {
     pixels /= 4;
   }
   EXPECT_DOUBLE_EQ(at(64, 256), 2 * macs);
+}
+
+// VGG-16 without its linear layers, whose parameters are 25089 * 4096 + 4097 * 4096 + 4097 * 1000; six layers behind it
+// and a weight for each of 512 channels; at each place of six maps some boxes with 4 + 91 numbers.
+TEST(Networks, Ssd300LooksAtSixMaps) {
+  const auto convolution = [](std::int64_t k, std::int64_t m, std::int64_t n) { return (k * k * m + 1) * n; };
+  const std::int64_t trunk = build("vgg16").parameters - 25'089 * 4096 - 4097 * 4096 - 4097 * 1000;
+  const std::int64_t behind = convolution(3, 512, 1024) + convolution(1, 1024, 1024) + convolution(1, 1024, 256) +
+                              convolution(3, 256, 512) + convolution(1, 512, 128) + convolution(3, 128, 256) +
+                              2 * (convolution(1, 256, 128) + convolution(3, 128, 256)) + 512;
+  const std::int64_t heads = convolution(3, 512, 4 * 95) + convolution(3, 1024, 6 * 95) + convolution(3, 512, 6 * 95) +
+                             convolution(3, 256, 6 * 95) + 2 * convolution(3, 256, 4 * 95);
+  EXPECT_EQ(build("ssd300").parameters, trunk + behind + heads);
+  // 8732 boxes, as in the paper: sides of 38, 19, 10, 5, 3 and 1.
+  const std::int64_t boxes = 38 * 38 * 4 + 19 * 19 * 6 + 10 * 10 * 6 + 5 * 5 * 6 + 3 * 3 * 4 + 1 * 1 * 4;
+  EXPECT_EQ(boxes, 8732);
+  EXPECT_EQ(build("ssd300").nodes.back().shape, Shape{boxes * 95});
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ SMALLEST = {
     "resnet50": {"image": 32},
     "roberta": {"sequence": 8, "layers": 2, "features": 128},
     "squeezenet": {"image": 32},
+    "ssd300": {"classes": 2},
     "unet": {"image": 32, "channels": 8},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
