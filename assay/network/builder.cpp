@@ -166,6 +166,12 @@ std::string Builder::attention(const std::string& name, const std::vector<std::s
   return add(Op::attention, name, queries_keys_values, a);
 }
 
+std::string Builder::recurrent(Op op, const std::string& name, const std::string& input, std::int64_t features) {
+  Attributes a;
+  a.features = features;
+  return add(op, name, {input}, a);
+}
+
 std::string Builder::select(const std::string& name, const std::string& input, std::int64_t index) {
   Attributes a;
   a.index = index;

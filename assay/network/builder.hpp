@@ -57,6 +57,8 @@ class Builder {
                              std::int64_t features);
   std::string attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
                         std::int64_t heads, bool causal, double dropout);
+  /// A recurrent layer that begins with a state of zeros and gives the state of each position. `op`: lstm or gru.
+  std::string recurrent(Op op, const std::string& name, const std::string& input, std::int64_t features);
   std::string select(const std::string& name, const std::string& input, std::int64_t index);
   std::string slice(const std::string& name, const std::string& input, std::int64_t begin, std::int64_t length);
   /// An operator without attributes: activations, add, multiply, flatten, global_average_pool, l2_norm, to_sequence,

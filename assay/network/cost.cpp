@@ -18,6 +18,11 @@ double flops_of(const Node& node, const Shape& input) {
       return 2 * static_cast<double>(input[1] * input[2]) * static_cast<double>(elements(node.parameters[0].shape));
     case Op::linear:
       return 2 * outputs * static_cast<double>(input.back());
+    case Op::lstm:
+    case Op::gru: {  // all gates, from the input and from the state, at each position
+      const auto weights = elements(node.parameters[0].shape) + elements(node.parameters[1].shape);
+      return 2 * static_cast<double>(input[0]) * static_cast<double>(weights);
+    }
     case Op::attention:  // scores and weighted values: positions x positions x features each
       return 2 * 2 * outputs * static_cast<double>(input[0]);
     default:
@@ -25,8 +30,8 @@ double flops_of(const Node& node, const Shape& input) {
   }
 }
 
-std::int64_t heavy_operators(Op op) {
-  switch (op) {
+std::int64_t heavy_operators(const Node& node) {
+  switch (node.op) {
     case Op::convolution:
     case Op::dilated_convolution:
     case Op::transposed_convolution:
@@ -34,6 +39,9 @@ std::int64_t heavy_operators(Op op) {
       return 1;
     case Op::attention:
       return 2;
+    case Op::lstm:
+    case Op::gru:
+      return 1 + node.shape[0];
     default:
       return 0;
   }
@@ -56,7 +64,7 @@ Cost cost_of(const Graph& graph) {
     own.activations = elements(node.shape);
     for (const auto& parameter : node.parameters) own.parameters += elements(parameter.shape);
 
-    const std::int64_t heavy = heavy_operators(node.op);
+    const std::int64_t heavy = heavy_operators(node);
     std::int64_t depth = 0;
     for (const auto& name : node.inputs) depth = std::max(depth, seen.at(name).depth);
     depth += heavy;

@@ -121,6 +121,9 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       return derive_transposed_convolution(node, input);
     case Op::resize:
       return derive_resize(node, input);
+    case Op::lstm:
+    case Op::gru:
+      return derive_recurrent(node, input);
     case Op::to_sequence:
       return derive_to_sequence(node, input);
     case Op::select:

@@ -33,6 +33,7 @@ void derive_resize(Node& node, const Shape& input);
 
 void derive_embedding(Node& node, const Shape& input);
 void derive_to_sequence(Node& node, const Shape& input);
+void derive_recurrent(Node& node, const Shape& input);
 void derive_attention(Node& node, const std::vector<Shape>& inputs);
 
 }  // namespace assay::network::derivation

@@ -22,6 +22,18 @@ void derive_to_sequence(Node& node, const Shape& input) {
   node.shape = {input[1] * input[2], input[0]};
 }
 
+/// Gates lie below each other: those of an LSTM as input, forget, new and output, with one bias; those of a GRU as
+/// reset, update and new, with a bias for the input and one for the state, since its reset gate acts on the second.
+void derive_recurrent(Node& node, const Shape& input) {
+  need_rank(node, input, 2);
+  const auto features = need_positive(node, node.attributes.features, "features");
+  const std::int64_t rows = (node.op == Op::lstm ? 4 : 3) * features;
+  node.shape = {input[0], features};
+  node.parameters = {{"weight", {rows, input[1]}},
+                     {"weight_state", {rows, features}},
+                     {"bias", node.op == Op::lstm ? Shape{rows} : Shape{2, rows}}};
+}
+
 void derive_attention(Node& node, const std::vector<Shape>& inputs) {
   need_inputs(node, inputs, 3);
   const auto heads = need_positive(node, node.attributes.heads, "heads");

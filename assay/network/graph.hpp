@@ -49,13 +49,15 @@ enum class Op {
   resize,
   transposed_convolution,
   l2_norm,
+  lstm,
+  gru,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 33> names{"convolution",
+  static constexpr std::array<const char*, 35> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -87,7 +89,9 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "dilated_convolution",
                                                      "resize",
                                                      "transposed_convolution",
-                                                     "l2_norm"};
+                                                     "l2_norm",
+                                                     "lstm",
+                                                     "gru"};
 };
 
 namespace assay::network {
@@ -101,7 +105,7 @@ struct Attributes {
   std::optional<std::vector<std::int64_t>> sizes;     ///< resize: height and width of the output
   std::optional<std::vector<std::int64_t>> dilation;  ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
-  std::optional<std::int64_t> features;  ///< linear, embeddings
+  std::optional<std::int64_t> features;  ///< linear, embeddings, recurrent layers
   std::optional<bool> bias;
   std::optional<std::string> shared;   ///< linear: the node whose weight it uses
   std::optional<double> epsilon;       ///< norms

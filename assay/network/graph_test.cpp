@@ -77,6 +77,16 @@ TEST(Graph, ATransposedWindowSpreadsItsInput) {
   EXPECT_THROW(read_graph(wire), Error);
 }
 
+// An LSTM has four gates and one bias for each, a GRU three with two biases.
+TEST(Graph, RecurrentLayersHaveTheirGates) {
+  Builder b("recurrent");
+  auto x = b.embedding("words", b.tokens("tokens", 3, 11), 11, 4);
+  x = b.recurrent(Op::lstm, "lstm", x, 5);
+  const auto graph = b.finish(b.recurrent(Op::gru, "gru", x, 7));
+  EXPECT_EQ(graph.nodes.back().shape, (Shape{3, 7}));
+  EXPECT_EQ(graph.parameters, 11 * 4 + 4 * 5 * (4 + 5 + 1) + 3 * 7 * (5 + 7 + 2));
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -55,6 +55,7 @@ Fill fill_parameter(const Node& node, const Parameter& parameter, bool damped) {
   if (parameter.name == "bias") return fill;
   const auto fan_in = static_cast<double>(elements(parameter.shape)) / static_cast<double>(parameter.shape[0]);
   if (slides_a_window(node.op)) fill.half = std::sqrt(6 / fan_in);
+  if (node.op == Op::lstm || node.op == Op::gru) fill.half = std::sqrt(1 / fan_in);
   if (node.op == Op::linear) fill.half = std::sqrt(3 / fan_in);
   if (node.op == Op::batch_norm || node.op == Op::layer_norm) {
     fill.middle = damped ? kResidualScale : 1;

@@ -31,7 +31,7 @@ def infer(graph, values):
             found[name] = value.astype(float)
     for node in graph["nodes"]:
         parameters = {}
-        for part in ("weight", "bias", "mean", "variance"):
+        for part in ("weight", "weight_state", "bias", "mean", "variance"):
             if node["name"] + "/" + part in values:
                 parameters[part] = numpy.asarray(values[node["name"] + "/" + part], float)
         if node["attributes"].get("shared"):
@@ -138,6 +138,31 @@ def attention(inputs, node):
     return (softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, features)
 
 
+def sigmoid(x):
+    return 1 / (1 + numpy.exp(-x))
+
+
+def lstm(inputs, node, weight, weight_state, bias):
+    state, memory, states = *numpy.zeros((2, len(inputs[0]), node["shape"][1])), []
+    for x in inputs[0].swapaxes(0, 1):
+        let_in, keep, new, out = numpy.split(x @ weight.T + state @ weight_state.T + bias, 4, 1)
+        memory = sigmoid(keep) * memory + sigmoid(let_in) * numpy.tanh(new)
+        state = sigmoid(out) * numpy.tanh(memory)
+        states.append(state)
+    return numpy.stack(states, 1)
+
+
+def gru(inputs, node, weight, weight_state, bias):
+    state, states = numpy.zeros((len(inputs[0]), node["shape"][1])), []
+    for x in inputs[0].swapaxes(0, 1):
+        reset, update, new = numpy.split(x @ weight.T + bias[0], 3, 1)
+        reset_state, update_state, new_state = numpy.split(state @ weight_state.T + bias[1], 3, 1)
+        kept = sigmoid(update + update_state)
+        state = (1 - kept) * numpy.tanh(new + sigmoid(reset + reset_state) * new_state) + kept * state
+        states.append(state)
+    return numpy.stack(states, 1)
+
+
 def slice_of(inputs, node):
     begin = node["attributes"]["begin"]
     return inputs[0][..., begin : begin + node["attributes"]["length"]]
@@ -181,7 +206,7 @@ OPERATORS = {
     "gelu": one(lambda x: x * (1 + ERF(x / math.sqrt(2))) / 2),
     "gelu_tanh": one(lambda x: x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2),
     "tanh": one(numpy.tanh),
-    "sigmoid": one(lambda x: 1 / (1 + numpy.exp(-x))),
+    "sigmoid": one(sigmoid),
     "silu": one(lambda x: x / (1 + numpy.exp(-x))),
     "hard_swish": one(lambda x: x * ((x + 3) / 6).clip(0, 1)),
     "hard_sigmoid": one(lambda x: ((x + 3) / 6).clip(0, 1)),
@@ -198,6 +223,8 @@ OPERATORS = {
     "embedding": lambda inputs, node, weight: weight[inputs[0]],
     "position_embedding": position_embedding,
     "attention": attention,
+    "lstm": lstm,
+    "gru": gru,
     "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],
     "slice": slice_of,
     "to_sequence": one(to_sequence),

@@ -38,7 +38,21 @@ def maps():
     )
 
 
+def recurrent():
+    """Both kinds of cells, from one size to another."""
+    named = {"weight": [20, 4], "weight_state": [20, 5], "bias": [20]}
+    lstm = {**node("lstm", "lstm", "rows", [6, 5], features=5), "parameters": named_parameters(named)}
+    named = {"weight": [21, 5], "weight_state": [21, 7], "bias": [2, 21]}
+    gru = {**node("gru", "gru", "lstm", [6, 7], features=7), "parameters": named_parameters(named)}
+    return graph([{"name": "rows", "shape": [6, 4], "type": "real"}], [lstm, gru])
+
+
+def named_parameters(shapes):
+    return [{"name": name, "shape": shape} for name, shape in shapes.items()]
+
+
 CASES = {
+    "recurrent": recurrent(),
     "maps": maps(),
     "patches": patches(),
 }

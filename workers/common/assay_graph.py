@@ -156,6 +156,8 @@ class _Drawn:
             "dilated_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "transposed_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "linear": lambda: (0, math.sqrt(3 / shape[1])),
+            "lstm": lambda: (0, math.sqrt(1 / shape[1])),
+            "gru": lambda: (0, math.sqrt(1 / shape[1])),
             "embedding": lambda: (0, 0.05),
             "position_embedding": lambda: (0, 0.05),
             "batch_norm": lambda: (1, 0.1),

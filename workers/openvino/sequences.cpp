@@ -10,10 +10,69 @@ Output to_sequence(const GraphNode& node, const Inputs& in, Building& building) 
   return make<op::Transpose>(pixels, integers({0, 2, 1}));
 }
 
+std::vector<Output> parts(const Output& x, std::int64_t axis, std::size_t count) {
+  return std::make_shared<op::Split>(x, integer(axis), count)->outputs();
+}
+
+/// The parts of `x` that belong to a gate each, in another order.
+Output gates(const Output& x, const std::vector<std::size_t>& order) {
+  const auto apart = parts(x, 0, order.size());
+  Inputs ordered;
+  for (const auto gate : order) ordered.push_back(apart.at(gate));
+  return make<op::Concat>(ordered, 0);
+}
+
+Output one_direction(const Output& x) {
+  return make<op::Unsqueeze>(x, integer(0));
+}
+
+/// What a recurrent layer begins with, and how long its sequences are.
+struct Begin {
+  Begin(const GraphNode& node, std::int64_t batch) {
+    const auto samples = static_cast<std::size_t>(batch), features = static_cast<std::size_t>(node.shape.at(1));
+    state = op::Constant::create(ov::element::f32, {samples, 1, features}, {0.0F});
+    lengths = integers(std::vector<std::int64_t>(samples, node.shape.at(0)));
+  }
+
+  Output state, lengths;
+};
+
+constexpr auto kForward = ov::op::RecurrentSequenceDirection::FORWARD;
+
+/// OpenVINO's gates are forget, input, new, output.
+Output lstm(const GraphNode& node, const Inputs& in, Building& building) {
+  const std::vector<std::size_t> order{1, 0, 2, 3};
+  const Begin begin(node, building.batch());
+  const auto weight = [&](const char* name) { return one_direction(gates(building.parameter(node, name), order)); };
+  const auto input = weight("weight"), state = weight("weight_state"), bias = weight("bias");
+  const auto out = make<op::LSTMSequence>(in[0], begin.state, begin.state, begin.lengths, input, state, bias,
+                                          node.shape.at(1), kForward);
+  return reshaped(out, {building.batch(), node.shape.at(0), node.shape.at(1)});
+}
+
+/// OpenVINO's gates are update, reset, new; biases of the first two come as sums.
+Output gru(const GraphNode& node, const Inputs& in, Building& building) {
+  const std::vector<std::size_t> order{1, 0, 2};
+  const Begin begin(node, building.batch());
+  const auto input = one_direction(gates(building.parameter(node, "weight"), order));
+  const auto state = one_direction(gates(building.parameter(node, "weight_state"), order));
+  const auto rows = parts(building.parameter(node, "bias"), 0, 2);
+  const auto of_input = parts(rows.at(0), 1, 3), of_state = parts(rows.at(1), 1, 3);
+  const Inputs biases{make<op::Add>(of_input[1], of_state[1]), make<op::Add>(of_input[0], of_state[0]), of_input[2],
+                      of_state[2]};
+  const std::vector<std::string> activations{"sigmoid", "tanh"};
+  const auto out = make<op::GRUSequence>(in[0], begin.state, begin.lengths, input, state, make<op::Concat>(biases, 1),
+                                         node.shape.at(1), kForward, activations, std::vector<float>{},
+                                         std::vector<float>{}, 0.0F, true);
+  return reshaped(out, {building.batch(), node.shape.at(0), node.shape.at(1)});
+}
+
 }  // namespace
 
 const std::map<std::string, Operator>& sequence_operators() {
   static const std::map<std::string, Operator> table{
+      {"lstm", lstm},
+      {"gru", gru},
       {"to_sequence", to_sequence},
   };
   return table;

@@ -7,8 +7,26 @@ def _to_sequence(node, x, _):
     return F.transpose(F.reshape(x, shape=(0, 0, -1)), axes=(0, 2, 1), name=node["name"])
 
 
+def _recurrent(mode):
+    """MXNet has positions in front and all parameters in one row. A bias of the state that an LSTM has not is zero."""
+
+    def entry(node, x, part):
+        features = node["shape"][1]
+        weights = [F.reshape(part[name], shape=(-1,)) for name in ("weight", "weight_state", "bias")]
+        if mode == "lstm":
+            weights.append(F.zeros((4 * features,)))
+        states = [F.zeros((1, node["batch"], features)) for _ in range(2 if mode == "lstm" else 1)]
+        layer = {"mode": mode, "state_size": features, "num_layers": 1}
+        out = F.RNN(F.swapaxes(x, dim1=0, dim2=1), F.concat(*weights, dim=0), *states, **layer)
+        return F.swapaxes(out, dim1=0, dim2=1, name=node["name"])
+
+    return entry
+
+
 FIXED = {}
 
 TABLE = {
+    "lstm": _recurrent("lstm"),
+    "gru": _recurrent("gru"),
     "to_sequence": _to_sequence,
 }

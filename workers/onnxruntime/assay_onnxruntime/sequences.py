@@ -9,6 +9,32 @@ def _to_sequence(model, node):
     model.add("Transpose", node, [pixels], perm=[0, 2, 1])
 
 
+# From the graph's order of gates to ONNX's.
+_GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2)}
+
+
+def _recurrent(model, node):
+    """ONNX Runtime wants positions in front, and gives directions an axis of their own."""
+    order, (_, features) = _GATES[node["op"]], node["shape"]
+
+    def gates(value):
+        return numpy.concatenate([numpy.split(value, len(order))[gate] for gate in order])
+
+    def biases(value):
+        of_input, of_state = (value, numpy.zeros_like(value)) if node["op"] == "lstm" else value
+        return numpy.concatenate([gates(of_input), gates(of_state)])[None]
+
+    given = model.add("Transpose", node, node["inputs"], part="positions", perm=[1, 0, 2])
+    weights = [model.parameter(node, part, arranged=lambda v: gates(v)[None]) for part in ("weight", "weight_state")]
+    more = {"linear_before_reset": 1} if node["op"] == "gru" else {}
+    bias = model.parameter(node, "bias", arranged=biases)
+    out = model.add(node["op"].upper(), node, [given, *weights, bias], part="states", hidden_size=features, **more)
+    one_direction = model.add("Squeeze", node, [out, model.constant(node, "axis", numpy.array([1]))], part="states.one")
+    model.add("Transpose", node, [one_direction], perm=[1, 0, 2])
+
+
 TABLE = {
+    "lstm": _recurrent,
+    "gru": _recurrent,
     "to_sequence": _to_sequence,
 }

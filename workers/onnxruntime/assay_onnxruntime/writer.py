@@ -58,11 +58,14 @@ class _Model:
     def constant(self, node, part, value):
         return self.add("Constant", node, [], part, value=numpy_helper.from_array(numpy.asarray(value)))
 
-    def parameter(self, node, part, transposed=False):
+    def parameter(self, node, part, transposed=False, arranged=None):
+        """`arranged`: a function that gives the value as ONNX wants it."""
         name = _part(node, part)
         value = self._values[name]
         self.parameters += value.size
         self._transposed[name] = transposed
+        if arranged is not None:
+            return self._initialize(name, arranged(value))
         return self._initialize(name, value.T if transposed else value)
 
     def shared(self, owner):

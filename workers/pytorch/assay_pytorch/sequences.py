@@ -1,10 +1,48 @@
 """Operators on sequences, as those of operators.py."""
 
+import torch
+from torch import nn
+
+
+class Lstm(nn.Module):
+    """One layer on [batch, positions, features]. torch wants a bias of the state too: it is zero and no parameter."""
+
+    def __init__(self, features_in, features):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(4 * features, features_in))
+        self.weight_state = nn.Parameter(torch.empty(4 * features, features))
+        self.bias = nn.Parameter(torch.empty(4 * features))
+        self.register_buffer("no_bias", torch.zeros(4 * features), persistent=False)
+
+    def forward(self, x):
+        weights = [self.weight, self.weight_state, self.bias, self.no_bias]
+        begin = x.new_zeros(1, x.shape[0], self.weight_state.shape[1])
+        return torch.lstm(x, (begin, begin), weights, True, 1, 0.0, self.training, False, True)[0]
+
+
+class Gru(nn.Module):
+    def __init__(self, features_in, features):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(3 * features, features_in))
+        self.weight_state = nn.Parameter(torch.empty(3 * features, features))
+        self.bias = nn.Parameter(torch.empty(2, 3 * features))
+
+    def forward(self, x):
+        weights = [self.weight, self.weight_state, *self.bias.unbind()]
+        begin = x.new_zeros(1, x.shape[0], self.weight_state.shape[1])
+        return torch.gru(x, begin, weights, True, 1, 0.0, self.training, False, True)[0]
+
 
 def to_sequence(x):
     return x.flatten(2).transpose(1, 2)
 
 
+def _recurrent(kind):
+    return lambda node, layers: kind(node["input_shapes"][0][1], node["shape"][1])
+
+
 TABLE = {
+    "lstm": _recurrent(Lstm),
+    "gru": _recurrent(Gru),
     "to_sequence": lambda node, layers: (to_sequence, {}),
 }

@@ -39,6 +39,9 @@ def _draw_layer(node, layer, generator):
         uniform(layer.weight, 0, 0.05)
     elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm)):
         uniform(layer.weight, 1, 0.1)
+    elif op in ("lstm", "gru"):
+        for weight in (layer.weight, layer.weight_state):
+            uniform(weight, 0, math.sqrt(1 / weight.shape[1]))
     elif op == "l2_norm":
         uniform(layer.weight, 20, 2)
     if getattr(layer, "bias", None) is not None:
