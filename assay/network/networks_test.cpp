@@ -18,6 +18,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
+    {"lstm", 19'775'200},          // Zaremba 2014, medium: 20 M
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"ncf", 31'832'577},           // MLPerf Training 0.5, 31.8 M
     {"resnet50", 25'557'032},      // torchvision
@@ -232,6 +233,21 @@ TEST(Networks, Ssd300LooksAtSixMaps) {
   const std::int64_t boxes = 38 * 38 * 4 + 19 * 19 * 6 + 10 * 10 * 6 + 5 * 5 * 6 + 3 * 3 * 4 + 1 * 1 * 4;
   EXPECT_EQ(boxes, 8732);
   EXPECT_EQ(build("ssd300").nodes.back().shape, Shape{boxes * 95});
+}
+
+// Words in and out, and in each layer `gates` times features for input, state and biases. The large LSTM of the same
+// paper, with 1500 features, is quoted with 66 M parameters.
+std::int64_t parameters_of_recurrent(std::int64_t gates, std::int64_t biases, std::int64_t d) {
+  return 10'000 * d + 2 * gates * d * (2 * d + biases) + 10'000 * (d + 1);
+}
+
+TEST(Networks, LstmFollowsTheFormula) {
+  EXPECT_EQ(build("lstm").parameters, parameters_of_recurrent(4, 1, 650));
+  EXPECT_EQ(build("lstm", {{"features", std::int64_t{1500}}}).parameters, 66'022'000);
+  const double macs = 35 * (2 * 4 * 650.0 * 1300 + 650.0 * 10'000);
+  EXPECT_DOUBLE_EQ(cost_of(build("lstm")).total.flops, 2 * macs);
+  // A product for the input of a layer and one for each of 35 words, and the head: all behind each other.
+  EXPECT_EQ(cost_of(build("lstm")).width.depth, 2 * 36 + 1);
 }
 
 }  // namespace

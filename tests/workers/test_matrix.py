@@ -26,6 +26,7 @@ SMALLEST = {
     "googlenet": {"image": 32},
     "gpt2": {"sequence": 8},
     "inception_v3": {"image": 75},
+    "lstm": {"sequence": 4, "features": 16, "tokens": 50},
     "mobilenet_v2": {"image": 32},
     "ncf": {"users": 100, "items": 50},
     "resnet50": {"image": 32},
