@@ -17,6 +17,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"densenet121", 7'978'856},    // torchvision
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
+    {"gru", 18'087'800},           // by hand
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
     {"lstm", 19'775'200},          // Zaremba 2014, medium: 20 M
     {"mobilenet_v2", 3'504'872},   // torchvision
@@ -248,6 +249,12 @@ TEST(Networks, LstmFollowsTheFormula) {
   EXPECT_DOUBLE_EQ(cost_of(build("lstm")).total.flops, 2 * macs);
   // A product for the input of a layer and one for each of 35 words, and the head: all behind each other.
   EXPECT_EQ(cost_of(build("lstm")).width.depth, 2 * 36 + 1);
+}
+
+TEST(Networks, GruFollowsTheFormula) {
+  EXPECT_EQ(build("gru").parameters, parameters_of_recurrent(3, 2, 650));
+  const double macs = 35 * (2 * 3 * 650.0 * 1300 + 650.0 * 10'000);
+  EXPECT_DOUBLE_EQ(cost_of(build("gru")).total.flops, 2 * macs);
 }
 
 }  // namespace

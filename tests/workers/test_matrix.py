@@ -25,6 +25,7 @@ SMALLEST = {
     "densenet121": {"image": 32},
     "googlenet": {"image": 32},
     "gpt2": {"sequence": 8},
+    "gru": {"sequence": 4, "features": 16, "tokens": 50},
     "inception_v3": {"image": 75},
     "lstm": {"sequence": 4, "features": 16, "tokens": 50},
     "mobilenet_v2": {"image": 32},
