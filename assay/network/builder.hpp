@@ -62,7 +62,7 @@ class Builder {
   std::string select(const std::string& name, const std::string& input, std::int64_t index);
   std::string slice(const std::string& name, const std::string& input, std::int64_t begin, std::int64_t length);
   /// An operator without attributes: activations, add, multiply, flatten, global_average_pool, l2_norm, to_sequence,
-  /// softmax.
+  /// pairwise_dots, softmax.
   std::string plain(Op op, const std::string& name, std::vector<std::string> inputs);
 
   /// The whole graph, checked, with shapes and parameters.

@@ -17,6 +17,7 @@ double flops_of(const Node& node, const Shape& input) {
     case Op::transposed_convolution:  // each value of the input with its window of the output
       return 2 * static_cast<double>(input[1] * input[2]) * static_cast<double>(elements(node.parameters[0].shape));
     case Op::linear:
+    case Op::pairwise_dots:
       return 2 * outputs * static_cast<double>(input.back());
     case Op::lstm:
     case Op::gru: {  // all gates, from the input and from the state, at each position
@@ -36,6 +37,7 @@ std::int64_t heavy_operators(const Node& node) {
     case Op::dilated_convolution:
     case Op::transposed_convolution:
     case Op::linear:
+    case Op::pairwise_dots:
       return 1;
     case Op::attention:
       return 2;

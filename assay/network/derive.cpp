@@ -177,6 +177,9 @@ void derive(Node& node, const std::vector<Shape>& inputs, const Node* shared) {
     case Op::attention:
       derive_attention(node, inputs);
       break;
+    case Op::pairwise_dots:
+      derive_pairwise_dots(node, inputs);
+      break;
     default:
       need_inputs(node, inputs, 1);
       derive_unary(node, inputs[0], shared);

@@ -34,6 +34,7 @@ void derive_resize(Node& node, const Shape& input);
 void derive_embedding(Node& node, const Shape& input);
 void derive_to_sequence(Node& node, const Shape& input);
 void derive_recurrent(Node& node, const Shape& input);
+void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs);
 void derive_attention(Node& node, const std::vector<Shape>& inputs);
 
 }  // namespace assay::network::derivation

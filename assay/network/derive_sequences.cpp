@@ -34,6 +34,17 @@ void derive_recurrent(Node& node, const Shape& input) {
                      {"bias", node.op == Op::lstm ? Shape{rows} : Shape{2, rows}}};
 }
 
+/// The dot product of each two inputs: of the second with the first, of the third with the first and the second, …
+void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs) {
+  if (inputs.size() < 2) wrong(node, "it needs two inputs at least");
+  for (const auto& input : inputs) {
+    need_rank(node, input, 1);
+    if (input != inputs[0]) wrong(node, fmt::format("its inputs {} and {} differ", text(inputs[0]), text(input)));
+  }
+  const auto count = static_cast<std::int64_t>(inputs.size());
+  node.shape = {count * (count - 1) / 2};
+}
+
 void derive_attention(Node& node, const std::vector<Shape>& inputs) {
   need_inputs(node, inputs, 3);
   const auto heads = need_positive(node, node.attributes.heads, "heads");

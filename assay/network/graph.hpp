@@ -51,13 +51,14 @@ enum class Op {
   l2_norm,
   lstm,
   gru,
+  pairwise_dots,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 35> names{"convolution",
+  static constexpr std::array<const char*, 36> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -91,7 +92,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "transposed_convolution",
                                                      "l2_norm",
                                                      "lstm",
-                                                     "gru"};
+                                                     "gru",
+                                                     "pairwise_dots"};
 };
 
 namespace assay::network {

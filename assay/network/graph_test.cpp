@@ -87,6 +87,17 @@ TEST(Graph, RecurrentLayersHaveTheirGates) {
   EXPECT_EQ(graph.parameters, 11 * 4 + 4 * 5 * (4 + 5 + 1) + 3 * 7 * (5 + 7 + 2));
 }
 
+TEST(Graph, EachTwoVectorsHaveADotProduct) {
+  Builder b("dots");
+  const auto rows = b.embedding("words", b.tokens("tokens", 3, 11), 11, 4);
+  std::vector<std::string> vectors;
+  for (const std::int64_t i : {0, 1, 2}) vectors.push_back(b.select(fmt::format("v{}", i), rows, i));
+  auto wire = to_wire(b.finish(b.plain(Op::pairwise_dots, "dots", vectors)));
+  EXPECT_EQ(read_graph(wire).nodes.back().shape, Shape{3});
+  wire["nodes"].back()["inputs"] = {"v0"};
+  EXPECT_THROW(read_graph(wire), Error);
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -138,6 +138,11 @@ def attention(inputs, node):
     return (softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, features)
 
 
+def pairwise_dots(inputs, node):
+    found = [(inputs[i] * inputs[j]).sum(-1) for i in range(len(inputs)) for j in range(i)]
+    return numpy.stack(found, 1)
+
+
 def sigmoid(x):
     return 1 / (1 + numpy.exp(-x))
 
@@ -223,6 +228,7 @@ OPERATORS = {
     "embedding": lambda inputs, node, weight: weight[inputs[0]],
     "position_embedding": position_embedding,
     "attention": attention,
+    "pairwise_dots": pairwise_dots,
     "lstm": lstm,
     "gru": gru,
     "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],

@@ -51,7 +51,15 @@ def named_parameters(shapes):
     return [{"name": name, "shape": shape} for name, shape in shapes.items()]
 
 
+def dots():
+    """Of four vectors, each with those before it."""
+    vectors = [node("v%d" % i, "select", "rows", [5], index=i) for i in range(4)]
+    products = node("dots", "pairwise_dots", ["v0", "v1", "v2", "v3"], [6])
+    return graph([{"name": "rows", "shape": [4, 5], "type": "real"}], [*vectors, products])
+
+
 CASES = {
+    "dots": dots(),
     "recurrent": recurrent(),
     "maps": maps(),
     "patches": patches(),

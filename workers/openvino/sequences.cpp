@@ -10,6 +10,20 @@ Output to_sequence(const GraphNode& node, const Inputs& in, Building& building) 
   return make<op::Transpose>(pixels, integers({0, 2, 1}));
 }
 
+/// What lies below the diagonal of the products of all inputs, row by row.
+Output pairwise_dots(const GraphNode&, const Inputs& in, Building& building) {
+  const auto count = static_cast<std::int64_t>(in.size());
+  Inputs rows;
+  for (const auto& vector : in) rows.push_back(make<op::Unsqueeze>(vector, integer(1)));
+  const auto together = make<op::Concat>(rows, 1);
+  const auto products = make<op::MatMul>(together, together, false, true);
+  std::vector<std::int64_t> places;
+  for (std::int64_t row = 0; row < count; ++row) {
+    for (std::int64_t column = 0; column < row; ++column) places.push_back(row * count + column);
+  }
+  return make<op::Gather>(reshaped(products, {building.batch(), count * count}), integers(places), integer(1));
+}
+
 std::vector<Output> parts(const Output& x, std::int64_t axis, std::size_t count) {
   return std::make_shared<op::Split>(x, integer(axis), count)->outputs();
 }
@@ -73,6 +87,7 @@ const std::map<std::string, Operator>& sequence_operators() {
   static const std::map<std::string, Operator> table{
       {"lstm", lstm},
       {"gru", gru},
+      {"pairwise_dots", pairwise_dots},
       {"to_sequence", to_sequence},
   };
   return table;

@@ -1,10 +1,24 @@
 """Operators on sequences, as those of operators.py."""
 
+import numpy
 from mxnet import symbol as F
 
 
 def _to_sequence(node, x, _):
     return F.transpose(F.reshape(x, shape=(0, 0, -1)), axes=(0, 2, 1), name=node["name"])
+
+
+def _pairwise_dots(node, *vectors_and_parts):
+    """What lies below the diagonal of the products of all vectors, row by row."""
+    *vectors, part = vectors_and_parts
+    together = F.stack(*vectors, axis=1)
+    products = F.batch_dot(together, together, transpose_b=True)
+    return F.take(F.reshape(products, shape=(0, -1)), part["places"], axis=1, name=node["name"])
+
+
+def _places(node, values):
+    rows, columns = numpy.tril_indices(len(node["inputs"]), -1)
+    return {"places": (rows * len(node["inputs"]) + columns).astype("float32")}
 
 
 def _recurrent(mode):
@@ -23,10 +37,13 @@ def _recurrent(mode):
     return entry
 
 
-FIXED = {}
+FIXED = {
+    "pairwise_dots": _places,
+}
 
 TABLE = {
     "lstm": _recurrent("lstm"),
     "gru": _recurrent("gru"),
+    "pairwise_dots": _pairwise_dots,
     "to_sequence": _to_sequence,
 }

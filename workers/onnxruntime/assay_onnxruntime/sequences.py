@@ -9,6 +9,18 @@ def _to_sequence(model, node):
     model.add("Transpose", node, [pixels], perm=[0, 2, 1])
 
 
+def _pairwise_dots(model, node):
+    """What lies below the diagonal of the products of all vectors, row by row."""
+    axis, count = model.constant(node, "axis", numpy.array([1])), len(node["inputs"])
+    rows = [model.add("Unsqueeze", node, [x, axis], part="row%d" % i) for i, x in enumerate(node["inputs"])]
+    together = model.add("Concat", node, rows, part="together", axis=1)
+    turned = model.add("Transpose", node, [together], part="turned", perm=[0, 2, 1])
+    products = model.add("MatMul", node, [together, turned], part="products")
+    flat = model.add("Flatten", node, [products], part="flat", axis=1)
+    below, left = numpy.tril_indices(count, -1)
+    model.add("Gather", node, [flat, model.constant(node, "places", below * count + left)], axis=1)
+
+
 # From the graph's order of gates to ONNX's.
 _GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2)}
 
@@ -36,5 +48,6 @@ def _recurrent(model, node):
 TABLE = {
     "lstm": _recurrent,
     "gru": _recurrent,
+    "pairwise_dots": _pairwise_dots,
     "to_sequence": _to_sequence,
 }

@@ -33,6 +33,19 @@ class Gru(nn.Module):
         return torch.gru(x, begin, weights, True, 1, 0.0, self.training, False, True)[0]
 
 
+class PairwiseDots(nn.Module):
+    """Dot products of each two of some vectors: what lies below the diagonal of their products, row by row."""
+
+    def __init__(self, count):
+        super().__init__()
+        rows, columns = torch.tril_indices(count, count, -1)
+        self.register_buffer("places", rows * count + columns, persistent=False)
+
+    def forward(self, *vectors):
+        together = torch.stack(vectors, 1)
+        return torch.bmm(together, together.transpose(1, 2)).flatten(1).index_select(1, self.places)
+
+
 def to_sequence(x):
     return x.flatten(2).transpose(1, 2)
 
@@ -44,5 +57,6 @@ def _recurrent(kind):
 TABLE = {
     "lstm": _recurrent(Lstm),
     "gru": _recurrent(Gru),
+    "pairwise_dots": lambda node, layers: PairwiseDots(len(node["inputs"])),
     "to_sequence": lambda node, layers: (to_sequence, {}),
 }

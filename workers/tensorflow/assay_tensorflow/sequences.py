@@ -1,11 +1,20 @@
 """Operators on sequences, as those of operators.py."""
 
+import numpy
 from keras import layers as kl
 from keras import ops
 
 
 def _to_sequence(node, layers, x):
     return ops.reshape(x, (x.shape[0], *node["shape"]))
+
+
+def _pairwise_dots(node, layers, *vectors):
+    """What lies below the diagonal of the products of all vectors, row by row."""
+    count, together = len(vectors), ops.stack(vectors, axis=1)
+    products = ops.matmul(together, ops.transpose(together, (0, 2, 1)))
+    rows, columns = numpy.tril_indices(count, -1)
+    return ops.take(ops.reshape(products, (vectors[0].shape[0], -1)), rows * count + columns, axis=1)
 
 
 def _recurrent(kind):
@@ -19,5 +28,6 @@ def _recurrent(kind):
 TABLE = {
     "lstm": _recurrent(kl.LSTM),
     "gru": _recurrent(kl.GRU),
+    "pairwise_dots": _pairwise_dots,
     "to_sequence": _to_sequence,
 }
