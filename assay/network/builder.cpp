@@ -41,6 +41,11 @@ std::string Builder::image(std::int64_t channels, std::int64_t size) {
   return "image";
 }
 
+std::string Builder::numbers(const std::string& name, std::int64_t count) {
+  graph_.inputs.push_back({name, {count}, InputType::real, {}});
+  return name;
+}
+
 std::string Builder::tokens(const std::string& name, std::int64_t positions, std::int64_t below) {
   graph_.inputs.push_back({name, {positions}, InputType::integer, below});
   return name;

@@ -23,6 +23,7 @@ class Builder {
   explicit Builder(std::string name);
 
   std::string image(std::int64_t channels, std::int64_t size);
+  std::string numbers(const std::string& name, std::int64_t count);
   std::string tokens(const std::string& name, std::int64_t positions, std::int64_t below);
 
   std::string convolution(const std::string& name, const std::string& input, std::int64_t channels,

@@ -15,6 +15,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"deeplabv3", 39'638'869},     // torchvision, 42,004,074 less 2,365,205 of its auxiliary head
     {"deit", 22'050'664},          // timm, DeiT-S
     {"densenet121", 7'978'856},    // torchvision
+    {"dlrm", 540'677'217},         // DLRM paper, Criteo Kaggle: 540 M
     {"googlenet", 6'624'904},      // torchvision, without auxiliary heads
     {"gpt2", 124'439'808},         // transformers
     {"gru", 18'087'800},           // by hand
@@ -255,6 +256,18 @@ TEST(Networks, GruFollowsTheFormula) {
   EXPECT_EQ(build("gru").parameters, parameters_of_recurrent(3, 2, 650));
   const double macs = 35 * (2 * 3 * 650.0 * 1300 + 650.0 * 10'000);
   EXPECT_DOUBLE_EQ(cost_of(build("gru")).total.flops, 2 * macs);
+}
+
+// 33,762,577 rows of 16; perceptrons 13-512-256-64-16 and 367-512-256-1, where 367 = 16 + 27 * 26 / 2.
+TEST(Networks, DlrmIsMostlyTables) {
+  const std::int64_t bottom = 14 * 512 + 513 * 256 + 257 * 64 + 65 * 16;
+  const std::int64_t top = 368 * 512 + 513 * 256 + 257;
+  EXPECT_EQ(build("dlrm").parameters, 33'762'577 * 16 + bottom + top);
+  const double layers = 13 * 512 + 512 * 256 + 256 * 64 + 64 * 16 + 367 * 512 + 512 * 256 + 256;
+  EXPECT_DOUBLE_EQ(cost_of(build("dlrm")).total.flops, 2 * (layers + 351 * 16));
+  // No table of more than 100 rows: 7 of the 26 have fewer.
+  const auto small = build("dlrm", {{"rows", std::int64_t{100}}});
+  EXPECT_EQ(small.parameters, (19 * 100 + 24 + 3 + 27 + 10 + 4 + 18 + 15) * 16 + bottom + top);
 }
 
 }  // namespace

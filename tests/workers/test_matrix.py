@@ -23,6 +23,7 @@ SMALLEST = {
     "deeplabv3": {"image": 64},
     "deit": {"image": 32, "layers": 2, "features": 128},
     "densenet121": {"image": 32},
+    "dlrm": {"rows": 100},
     "googlenet": {"image": 32},
     "gpt2": {"sequence": 8},
     "gru": {"sequence": 4, "features": 16, "tokens": 50},
