@@ -109,6 +109,10 @@ std::string Builder::layer_norm(const std::string& name, const std::string& inpu
   return add(Op::layer_norm, name, {input}, norm(epsilon));
 }
 
+std::string Builder::rms_norm(const std::string& name, const std::string& input, double epsilon) {
+  return add(Op::rms_norm, name, {input}, norm(epsilon));
+}
+
 std::string Builder::normed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                         const Window& window, double epsilon, std::int64_t groups) {
   return batch_norm(name + ".bn", convolution(name + ".conv", input, channels, window, groups), epsilon);

@@ -40,6 +40,7 @@ class Builder {
                                     std::int64_t features);
   std::string batch_norm(const std::string& name, const std::string& input, double epsilon);
   std::string layer_norm(const std::string& name, const std::string& input, double epsilon);
+  std::string rms_norm(const std::string& name, const std::string& input, double epsilon);
   /// A convolution without bias and the norm behind it, "name.conv" and "name.bn": how most image networks are made.
   std::string normed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                  const Window& window, double epsilon, std::int64_t groups = 1);

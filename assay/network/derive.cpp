@@ -53,7 +53,8 @@ void derive_norm(Node& node, const Shape& input) {
   if (node.op == Op::batch_norm) need_rank(node, input, 3);
   const std::int64_t size = node.op == Op::batch_norm ? input.front() : input.back();
   node.shape = input;
-  node.parameters = {{"weight", {size}}, {"bias", {size}}};
+  node.parameters = {{"weight", {size}}};
+  if (node.op != Op::rms_norm) node.parameters.push_back({"bias", {size}});
 }
 
 void derive_concat(Node& node, const std::vector<Shape>& inputs) {
@@ -108,6 +109,7 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       return derive_linear(node, input, shared);
     case Op::batch_norm:
     case Op::layer_norm:
+    case Op::rms_norm:
       return derive_norm(node, input);
     case Op::l2_norm:
       need_rank(node, input, 3);

@@ -52,13 +52,14 @@ enum class Op {
   lstm,
   gru,
   pairwise_dots,
+  rms_norm,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 36> names{"convolution",
+  static constexpr std::array<const char*, 37> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -93,7 +94,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "l2_norm",
                                                      "lstm",
                                                      "gru",
-                                                     "pairwise_dots"};
+                                                     "pairwise_dots",
+                                                     "rms_norm"};
 };
 
 namespace assay::network {

@@ -57,7 +57,7 @@ Fill fill_parameter(const Node& node, const Parameter& parameter, bool damped) {
   if (slides_a_window(node.op)) fill.half = std::sqrt(6 / fan_in);
   if (node.op == Op::lstm || node.op == Op::gru) fill.half = std::sqrt(1 / fan_in);
   if (node.op == Op::linear) fill.half = std::sqrt(3 / fan_in);
-  if (node.op == Op::batch_norm || node.op == Op::layer_norm) {
+  if (node.op == Op::batch_norm || node.op == Op::layer_norm || node.op == Op::rms_norm) {
     fill.middle = damped ? kResidualScale : 1;
     fill.half = 0.1 * fill.middle;
   }

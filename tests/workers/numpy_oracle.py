@@ -91,6 +91,11 @@ def layer_norm(inputs, node, weight, bias):
     return centred / numpy.sqrt(variance + node["attributes"]["epsilon"]) * weight + bias
 
 
+def rms_norm(inputs, node, weight):
+    mean = (inputs[0] ** 2).mean(-1, keepdims=True)
+    return inputs[0] / numpy.sqrt(mean + node["attributes"]["epsilon"]) * weight
+
+
 def local_response_norm(inputs, node):
     """Krizhevsky's, with alpha for the mean of squares over the window; channels that are not there count as zero."""
     a, x = node["attributes"], inputs[0]
@@ -204,6 +209,7 @@ OPERATORS = {
     "linear": linear,
     "batch_norm": batch_norm,
     "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
     "local_response_norm": local_response_norm,
     "l2_norm": l2_norm,
     "relu": one(lambda x: x.clip(0)),

@@ -58,7 +58,18 @@ def dots():
     return graph([{"name": "rows", "shape": [4, 5], "type": "real"}], [*vectors, products])
 
 
+def decoder():
+    """Parts of transformers that only decode."""
+    return graph(
+        [{"name": "rows", "shape": [6, 8], "type": "real"}],
+        [
+            node("normal", "rms_norm", "rows", [6, 8], [[8]], epsilon=1e-1),
+        ],
+    )
+
+
 CASES = {
+    "decoder": decoder(),
     "dots": dots(),
     "recurrent": recurrent(),
     "maps": maps(),

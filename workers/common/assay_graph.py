@@ -162,6 +162,7 @@ class _Drawn:
             "position_embedding": lambda: (0, 0.05),
             "batch_norm": lambda: (1, 0.1),
             "layer_norm": lambda: (1, 0.1),
+            "rms_norm": lambda: (1, 0.1),
             "l2_norm": lambda: (20, 2),
             "bias": lambda: (0, 0.05),
             "mean": lambda: (0, 0.1),

@@ -81,6 +81,19 @@ Output gru(const GraphNode& node, const Inputs& in, Building& building) {
   return reshaped(out, {building.batch(), node.shape.at(0), node.shape.at(1)});
 }
 
+Output real(double value) {
+  return op::Constant::create(ov::element::f32, {}, {static_cast<float>(value)});
+}
+
+/// In the parts that OpenVINO knows as one operator of its own.
+Output rms_norm(const GraphNode& node, const Inputs& in, Building& building) {
+  const auto squares = make<op::Power>(in[0], real(2));
+  const auto mean = make<op::ReduceMean>(squares, integers({-1}), true);
+  const auto root = make<op::Sqrt>(make<op::Add>(mean, real(node.attribute<double>("epsilon"))));
+  const auto normal = make<op::Multiply>(in[0], make<op::Divide>(real(1), root));
+  return make<op::Multiply>(normal, building.parameter(node, "weight"));
+}
+
 }  // namespace
 
 const std::map<std::string, Operator>& sequence_operators() {
@@ -88,6 +101,7 @@ const std::map<std::string, Operator>& sequence_operators() {
       {"lstm", lstm},
       {"gru", gru},
       {"pairwise_dots", pairwise_dots},
+      {"rms_norm", rms_norm},
       {"to_sequence", to_sequence},
   };
   return table;

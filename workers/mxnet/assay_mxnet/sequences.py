@@ -37,11 +37,17 @@ def _recurrent(mode):
     return entry
 
 
+def _rms_norm(node, x, part):
+    scale = F.rsqrt(F.mean(F.square(x), axis=-1, keepdims=True) + node["attributes"]["epsilon"])
+    return F.broadcast_mul(F.broadcast_mul(x, scale), part["weight"], name=node["name"])
+
+
 FIXED = {
     "pairwise_dots": _places,
 }
 
 TABLE = {
+    "rms_norm": _rms_norm,
     "lstm": _recurrent("lstm"),
     "gru": _recurrent("gru"),
     "pairwise_dots": _pairwise_dots,

@@ -45,7 +45,19 @@ def _recurrent(model, node):
     model.add("Transpose", node, [one_direction], perm=[1, 0, 2])
 
 
+def _rms_norm(model, node):
+    """In the parts that ONNX Runtime knows as one operator of its own; opset 20 has none."""
+    two, axis = model.constant(node, "two", numpy.float32(2)), model.constant(node, "axis", numpy.array([-1]))
+    squares = model.add("Pow", node, [*node["inputs"], two], part="squares")
+    mean = model.add("ReduceMean", node, [squares, axis], part="mean", keepdims=1)
+    epsilon = model.constant(node, "epsilon", numpy.float32(node["attributes"]["epsilon"]))
+    root = model.add("Sqrt", node, [model.add("Add", node, [mean, epsilon], part="above")], part="root")
+    normal = model.add("Div", node, [*node["inputs"], root], part="normal")
+    model.add("Mul", node, [normal, model.parameter(node, "weight")])
+
+
 TABLE = {
+    "rms_norm": _rms_norm,
     "lstm": _recurrent,
     "gru": _recurrent,
     "pairwise_dots": _pairwise_dots,

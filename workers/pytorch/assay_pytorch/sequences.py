@@ -54,7 +54,12 @@ def _recurrent(kind):
     return lambda node, layers: kind(node["input_shapes"][0][1], node["shape"][1])
 
 
+def _rms_norm(node, _):
+    return nn.RMSNorm(node["shape"][-1], eps=node["attributes"]["epsilon"])
+
+
 TABLE = {
+    "rms_norm": _rms_norm,
     "lstm": _recurrent(Lstm),
     "gru": _recurrent(Gru),
     "pairwise_dots": lambda node, layers: PairwiseDots(len(node["inputs"])),

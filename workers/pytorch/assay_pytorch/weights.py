@@ -37,7 +37,7 @@ def _draw_layer(node, layer, generator):
         uniform(layer.weight, 0, math.sqrt(3 / layer.weight.shape[1]))
     elif op in ("embedding", "position_embedding"):
         uniform(layer.weight, 0, 0.05)
-    elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm)):
+    elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm, nn.RMSNorm)):
         uniform(layer.weight, 1, 0.1)
     elif op in ("lstm", "gru"):
         for weight in (layer.weight, layer.weight_state):

@@ -25,7 +25,13 @@ def _recurrent(kind):
     return entry
 
 
+def _rms_norm(node, layers, x):
+    layers[node["name"]] = layer = kl.RMSNormalization(axis=-1, epsilon=node["attributes"]["epsilon"])
+    return layer(x)
+
+
 TABLE = {
+    "rms_norm": _rms_norm,
     "lstm": _recurrent(kl.LSTM),
     "gru": _recurrent(kl.GRU),
     "pairwise_dots": _pairwise_dots,

@@ -38,6 +38,8 @@ def _variable(layer, name):
         return layer.kernel, lambda w: w.transpose(2, 3, 1, 0)
     if isinstance(layer, kl.Dense):
         return layer.kernel, numpy.transpose
+    if isinstance(layer, kl.RMSNormalization):
+        return layer.scale, _same
     return (layer.gamma if hasattr(layer, "gamma") else layer.embeddings), _same
 
 
