@@ -175,6 +175,13 @@ std::string Builder::attention(const std::string& name, const std::vector<std::s
   return add(Op::attention, name, queries_keys_values, a);
 }
 
+std::string Builder::rotary(const std::string& name, const std::string& input, std::int64_t heads, double base) {
+  Attributes a;
+  a.heads = heads;
+  a.base = base;
+  return add(Op::rotary, name, {input}, a);
+}
+
 std::string Builder::recurrent(Op op, const std::string& name, const std::string& input, std::int64_t features) {
   Attributes a;
   a.features = features;

@@ -126,6 +126,8 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
     case Op::lstm:
     case Op::gru:
       return derive_recurrent(node, input);
+    case Op::rotary:
+      return derive_rotary(node, input);
     case Op::to_sequence:
       return derive_to_sequence(node, input);
     case Op::select:

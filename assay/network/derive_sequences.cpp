@@ -45,6 +45,16 @@ void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs) {
   node.shape = {count * (count - 1) / 2};
 }
 
+void derive_rotary(Node& node, const Shape& input) {
+  need_rank(node, input, 2);
+  const auto heads = need_positive(node, node.attributes.heads, "heads");
+  if (!(need(node, node.attributes.base, "base") > 0)) wrong(node, "attribute 'base' is not above 0");
+  if (input[1] % (2 * heads) != 0) {
+    wrong(node, fmt::format("{} heads, each with two halves, do not divide {} features", heads, input[1]));
+  }
+  node.shape = input;
+}
+
 void derive_attention(Node& node, const std::vector<Shape>& inputs) {
   need_inputs(node, inputs, 3);
   const auto heads = need_positive(node, node.attributes.heads, "heads");

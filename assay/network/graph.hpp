@@ -53,13 +53,14 @@ enum class Op {
   gru,
   pairwise_dots,
   rms_norm,
+  rotary,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 37> names{"convolution",
+  static constexpr std::array<const char*, 38> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -95,7 +96,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "lstm",
                                                      "gru",
                                                      "pairwise_dots",
-                                                     "rms_norm"};
+                                                     "rms_norm",
+                                                     "rotary"};
 };
 
 namespace assay::network {
@@ -116,7 +118,8 @@ struct Attributes {
   std::optional<bool> ceil;            ///< pools: a last window that is not full counts
   std::optional<bool> count_padding;   ///< average_pool: zeros of the padding are averaged too
   std::optional<std::int64_t> rows;    ///< embeddings
-  std::optional<std::int64_t> heads;   ///< attention
+  std::optional<std::int64_t> heads;   ///< attention, rotary
+  std::optional<double> base;          ///< rotary: of the angles
   std::optional<bool> causal;          ///< attention: a position sees only those before it
   std::optional<double> dropout;       ///< attention: probability, in training
   std::optional<double> probability;   ///< dropout
@@ -146,6 +149,7 @@ void describe(V& v, Attributes& a) {
   v("count_padding", a.count_padding);
   v("rows", a.rows);
   v("heads", a.heads);
+  v("base", a.base);
   v("causal", a.causal);
   v("dropout", a.dropout);
   v("probability", a.probability);

@@ -98,6 +98,14 @@ TEST(Graph, EachTwoVectorsHaveADotProduct) {
   EXPECT_THROW(read_graph(wire), Error);
 }
 
+TEST(Graph, RotatingNeedsTwoHalvesOfEachHead) {
+  Builder b("rotary");
+  auto wire = to_wire(b.finish(b.rotary("turned", b.embedding("words", b.tokens("tokens", 3, 11), 11, 12), 3, 1e4)));
+  EXPECT_EQ(read_graph(wire).nodes.back().shape, (Shape{3, 12}));
+  wire["nodes"].back()["attributes"]["heads"] = 4;
+  EXPECT_THROW(read_graph(wire), Error);
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -148,6 +148,17 @@ def pairwise_dots(inputs, node):
     return numpy.stack(found, 1)
 
 
+def rotary(inputs, node):
+    """Pairs of values as complex numbers, turned."""
+    x, a = inputs[0], node["attributes"]
+    heads = x.reshape(*x.shape[:2], a["heads"], 2, -1)
+    half = heads.shape[-1]
+    pairs = heads[..., 0, :] + 1j * heads[..., 1, :]
+    angles = numpy.arange(x.shape[1])[:, None] / a["base"] ** (numpy.arange(half) / half)
+    turned = pairs * numpy.exp(1j * angles)[:, None]
+    return numpy.concatenate([turned.real, turned.imag], -1).reshape(x.shape)
+
+
 def sigmoid(x):
     return 1 / (1 + numpy.exp(-x))
 
@@ -235,6 +246,7 @@ OPERATORS = {
     "position_embedding": position_embedding,
     "attention": attention,
     "pairwise_dots": pairwise_dots,
+    "rotary": rotary,
     "lstm": lstm,
     "gru": gru,
     "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],

@@ -64,6 +64,7 @@ def decoder():
         [{"name": "rows", "shape": [6, 8], "type": "real"}],
         [
             node("normal", "rms_norm", "rows", [6, 8], [[8]], epsilon=1e-1),
+            node("turned", "rotary", "normal", [6, 8], heads=2, base=100.0),
         ],
     )
 

@@ -113,6 +113,16 @@ def ends_of_branches(nodes):
     return ends
 
 
+def rotary_tables(node):
+    """Cosine and sine of the angles of a node `rotary`, [positions, half of a head] each, as fp32."""
+    import numpy
+
+    a, (length, features) = node["attributes"], node["shape"]
+    size = features // a["heads"]
+    angles = numpy.outer(numpy.arange(length), a["base"] ** (-2 * numpy.arange(size // 2) / size))
+    return numpy.cos(angles).astype("float32"), numpy.sin(angles).astype("float32")
+
+
 class _Drawn:
     """Values from a seed, each drawn when it is asked for, from a stream of its own."""
 

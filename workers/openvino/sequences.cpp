@@ -1,5 +1,7 @@
 // Operators on sequences, as those of operators.cpp.
 
+#include <cmath>
+
 #include "workers/openvino/making.hpp"
 
 namespace assay::openvino {
@@ -94,15 +96,46 @@ Output rms_norm(const GraphNode& node, const Inputs& in, Building& building) {
   return make<op::Multiply>(normal, building.parameter(node, "weight"));
 }
 
+/// Cosines and sines of angles, [positions, 1, half of a head] each.
+struct Angles {
+  Angles(const GraphNode& node, std::int64_t size) {
+    const auto positions = node.shape.at(0), half = size / 2;
+    const auto base = node.attribute<double>("base");
+    std::vector<float> cosines, sines;
+    for (std::int64_t position = 0; position < positions; ++position) {
+      for (std::int64_t i = 0; i < half; ++i) {
+        const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(size);
+        const double angle = static_cast<double>(position) * std::pow(base, exponent);
+        cosines.push_back(static_cast<float>(std::cos(angle)));
+        sines.push_back(static_cast<float>(std::sin(angle)));
+      }
+    }
+    const ov::Shape shape{static_cast<std::size_t>(positions), 1, static_cast<std::size_t>(half)};
+    cosine = op::Constant::create(ov::element::f32, shape, cosines);
+    sine = op::Constant::create(ov::element::f32, shape, sines);
+  }
+
+  Output cosine, sine;
+};
+
+/// Turns the two halves of each head by an angle of its position.
+Output rotary(const GraphNode& node, const Inputs& in, Building& building) {
+  const auto heads = node.attribute<std::int64_t>("heads");
+  const auto positions = node.shape.at(0), features = node.shape.at(1);
+  const Angles angles(node, features / heads);
+  const auto halves = parts(reshaped(in[0], {building.batch(), positions, heads, features / heads}), 3, 2);
+  const auto product = [](const Output& a, const Output& b) { return make<op::Multiply>(a, b); };
+  const auto first = make<op::Subtract>(product(halves[0], angles.cosine), product(halves[1], angles.sine));
+  const auto second = make<op::Add>(product(halves[1], angles.cosine), product(halves[0], angles.sine));
+  return reshaped(make<op::Concat>(Inputs{first, second}, 3), {building.batch(), positions, features});
+}
+
 }  // namespace
 
 const std::map<std::string, Operator>& sequence_operators() {
   static const std::map<std::string, Operator> table{
-      {"lstm", lstm},
-      {"gru", gru},
-      {"pairwise_dots", pairwise_dots},
-      {"rms_norm", rms_norm},
-      {"to_sequence", to_sequence},
+      {"lstm", lstm},         {"gru", gru},       {"pairwise_dots", pairwise_dots},
+      {"rms_norm", rms_norm}, {"rotary", rotary}, {"to_sequence", to_sequence},
   };
   return table;
 }

@@ -1,5 +1,6 @@
 """Operators on sequences, as those of operators.py."""
 
+import assay_graph
 import numpy
 from mxnet import symbol as F
 
@@ -42,11 +43,33 @@ def _rms_norm(node, x, part):
     return F.broadcast_mul(F.broadcast_mul(x, scale), part["weight"], name=node["name"])
 
 
+def _rotary(node, x, part):
+    """Turns the two halves of each head by an angle of its position."""
+    heads = node["attributes"]["heads"]
+    half = node["shape"][1] // heads // 2
+    parted = F.reshape(x, shape=(0, 0, heads, -1))
+    first = F.slice_axis(parted, axis=-1, begin=0, end=half)
+    second = F.slice_axis(parted, axis=-1, begin=half, end=2 * half)
+    cosine, sine = part["cosine"], part["sine"]
+    turned = (
+        F.broadcast_mul(first, cosine) - F.broadcast_mul(second, sine),
+        F.broadcast_mul(second, cosine) + F.broadcast_mul(first, sine),
+    )
+    return F.reshape(F.concat(*turned, dim=3), shape=(0, 0, -1), name=node["name"])
+
+
+def _angles(node, values):
+    cosine, sine = assay_graph.rotary_tables(node)
+    return {"cosine": cosine[None, :, None], "sine": sine[None, :, None]}
+
+
 FIXED = {
+    "rotary": _angles,
     "pairwise_dots": _places,
 }
 
 TABLE = {
+    "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent("lstm"),
     "gru": _recurrent("gru"),

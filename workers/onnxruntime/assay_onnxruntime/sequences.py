@@ -1,5 +1,6 @@
 """Operators on sequences, as those of operators.py."""
 
+import assay_graph
 import numpy
 
 
@@ -56,7 +57,31 @@ def _rms_norm(model, node):
     model.add("Mul", node, [normal, model.parameter(node, "weight")])
 
 
+def _rotary(model, node):
+    """Turns the two halves of each head by an angle of its position."""
+    heads, features = node["attributes"]["heads"], node["shape"][1]
+    size = features // heads
+    apart = model.constant(node, "apart", numpy.array([0, 0, heads, size]))  # 0 keeps the dimension
+    parted = model.add("Reshape", node, [*node["inputs"], apart], part="heads")
+    axis = model.constant(node, "axis", numpy.array([3]))
+    ends = [model.constant(node, "end%d" % i, numpy.array([i * size // 2])) for i in range(3)]
+    first = model.add("Slice", node, [parted, ends[0], ends[1], axis], part="first")
+    second = model.add("Slice", node, [parted, ends[1], ends[2], axis], part="second")
+    tables = zip(("cosine", "sine"), assay_graph.rotary_tables(node))
+    cosine, sine = (model.constant(node, name, table[:, None]) for name, table in tables)
+
+    def product(part, x, table):
+        return model.add("Mul", node, [x, table], part=part)
+
+    less = [product("first.cosine", first, cosine), product("second.sine", second, sine)]
+    more = [product("second.cosine", second, cosine), product("first.sine", first, sine)]
+    turned = [model.add("Sub", node, less, part="first.turned"), model.add("Add", node, more, part="second.turned")]
+    joined = model.add("Concat", node, turned, part="turned", axis=3)
+    model.add("Reshape", node, [joined, model.constant(node, "together", numpy.array([0, 0, features]))])
+
+
 TABLE = {
+    "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent,
     "gru": _recurrent,

@@ -1,5 +1,6 @@
 """Operators on sequences, as those of operators.py."""
 
+import assay_graph
 import torch
 from torch import nn
 
@@ -46,6 +47,21 @@ class PairwiseDots(nn.Module):
         return torch.bmm(together, together.transpose(1, 2)).flatten(1).index_select(1, self.places)
 
 
+class Rotary(nn.Module):
+    """Turns the two halves of each head by an angle of its position."""
+
+    def __init__(self, heads, cosine, sine):
+        super().__init__()
+        self.heads = heads
+        self.register_buffer("cosine", torch.from_numpy(cosine)[:, None], persistent=False)
+        self.register_buffer("sine", torch.from_numpy(sine)[:, None], persistent=False)
+
+    def forward(self, x):
+        first, second = x.unflatten(-1, (self.heads, -1)).chunk(2, -1)
+        turned = (first * self.cosine - second * self.sine, second * self.cosine + first * self.sine)
+        return torch.cat(turned, -1).flatten(-2)
+
+
 def to_sequence(x):
     return x.flatten(2).transpose(1, 2)
 
@@ -58,7 +74,12 @@ def _rms_norm(node, _):
     return nn.RMSNorm(node["shape"][-1], eps=node["attributes"]["epsilon"])
 
 
+def _rotary(node, _):
+    return Rotary(node["attributes"]["heads"], *assay_graph.rotary_tables(node))
+
+
 TABLE = {
+    "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent(Lstm),
     "gru": _recurrent(Gru),

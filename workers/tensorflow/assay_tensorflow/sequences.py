@@ -1,8 +1,25 @@
 """Operators on sequences, as those of operators.py."""
 
+import assay_graph
 import numpy
 from keras import layers as kl
 from keras import ops
+
+
+class Rotary(kl.Layer):
+    """Turns the two halves of each head by an angle of its position."""
+
+    def __init__(self, heads, cosine, sine):
+        super().__init__()
+        self.heads, self.cosine, self.sine = heads, cosine[:, None], sine[:, None]
+
+    def call(self, x):
+        batch, positions, features = x.shape
+        parted = ops.reshape(x, (batch, positions, self.heads, features // self.heads))
+        first, second = ops.split(parted, 2, axis=-1)
+        cosine, sine = ops.cast(self.cosine, x.dtype), ops.cast(self.sine, x.dtype)
+        turned = [first * cosine - second * sine, second * cosine + first * sine]
+        return ops.reshape(ops.concatenate(turned, axis=-1), x.shape)
 
 
 def _to_sequence(node, layers, x):
@@ -30,7 +47,12 @@ def _rms_norm(node, layers, x):
     return layer(x)
 
 
+def _rotary(node, layers, x):
+    return Rotary(node["attributes"]["heads"], *assay_graph.rotary_tables(node))(x)
+
+
 TABLE = {
+    "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent(kl.LSTM),
     "gru": _recurrent(kl.GRU),
