@@ -175,6 +175,16 @@ std::string Builder::attention(const std::string& name, const std::vector<std::s
   return add(Op::attention, name, queries_keys_values, a);
 }
 
+std::string Builder::cross_attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
+                                     std::int64_t heads, std::int64_t key_heads, bool causal, double dropout) {
+  Attributes a;
+  a.heads = heads;
+  if (key_heads != heads) a.key_heads = key_heads;
+  a.causal = causal;
+  a.dropout = dropout;
+  return add(Op::cross_attention, name, queries_keys_values, a);
+}
+
 std::string Builder::rotary(const std::string& name, const std::string& input, std::int64_t heads, double base) {
   Attributes a;
   a.heads = heads;

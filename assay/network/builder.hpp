@@ -59,6 +59,9 @@ class Builder {
                              std::int64_t features);
   std::string attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
                         std::int64_t heads, bool causal, double dropout);
+  /// Keys and values may be of another length, and have `key_heads` heads.
+  std::string cross_attention(const std::string& name, const std::vector<std::string>& queries_keys_values,
+                              std::int64_t heads, std::int64_t key_heads, bool causal, double dropout);
   std::string rotary(const std::string& name, const std::string& input, std::int64_t heads, double base);
   /// A recurrent layer that begins with a state of zeros and gives the state of each position. `op`: lstm or gru.
   std::string recurrent(Op op, const std::string& name, const std::string& input, std::int64_t features);

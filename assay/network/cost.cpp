@@ -6,7 +6,7 @@
 namespace assay::network {
 namespace {
 
-double flops_of(const Node& node, const Shape& input) {
+double flops_of(const Node& node, const Shape& input, const Shape& last_input) {
   const auto outputs = static_cast<double>(elements(node.shape));
   switch (node.op) {
     case Op::convolution:
@@ -24,8 +24,9 @@ double flops_of(const Node& node, const Shape& input) {
       const auto weights = elements(node.parameters[0].shape) + elements(node.parameters[1].shape);
       return 2 * static_cast<double>(input[0]) * static_cast<double>(weights);
     }
-    case Op::attention:  // scores and weighted values: positions x positions x features each
-      return 2 * 2 * outputs * static_cast<double>(input[0]);
+    case Op::attention:
+    case Op::cross_attention:  // scores and weighted values: positions x positions x features each
+      return 2 * 2 * outputs * static_cast<double>(last_input[0]);
     default:
       return 0;
   }
@@ -40,6 +41,7 @@ std::int64_t heavy_operators(const Node& node) {
     case Op::pairwise_dots:
       return 1;
     case Op::attention:
+    case Op::cross_attention:
       return 2;
     case Op::lstm:
     case Op::gru:
@@ -62,7 +64,7 @@ Cost cost_of(const Graph& graph) {
   Cost cost;
   for (const auto& node : graph.nodes) {
     NodeCost own;
-    own.flops = flops_of(node, seen.at(node.inputs[0]).shape);
+    own.flops = flops_of(node, seen.at(node.inputs.front()).shape, seen.at(node.inputs.back()).shape);
     own.activations = elements(node.shape);
     for (const auto& parameter : node.parameters) own.parameters += elements(parameter.shape);
 

@@ -181,6 +181,9 @@ void derive(Node& node, const std::vector<Shape>& inputs, const Node* shared) {
     case Op::attention:
       derive_attention(node, inputs);
       break;
+    case Op::cross_attention:
+      derive_cross_attention(node, inputs);
+      break;
     case Op::pairwise_dots:
       derive_pairwise_dots(node, inputs);
       break;

@@ -37,5 +37,6 @@ void derive_recurrent(Node& node, const Shape& input);
 void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs);
 void derive_rotary(Node& node, const Shape& input);
 void derive_attention(Node& node, const std::vector<Shape>& inputs);
+void derive_cross_attention(Node& node, const std::vector<Shape>& inputs);
 
 }  // namespace assay::network::derivation

@@ -65,4 +65,24 @@ void derive_attention(Node& node, const std::vector<Shape>& inputs) {
   node.shape = inputs[0];
 }
 
+/// Keys and values may be of other positions than queries, and of fewer heads.
+void derive_cross_attention(Node& node, const std::vector<Shape>& inputs) {
+  need_inputs(node, inputs, 3);
+  const auto heads = need_positive(node, node.attributes.heads, "heads");
+  const auto key_heads = need_positive(node, node.attributes.key_heads.value_or(heads), "key_heads");
+  const bool causal = need(node, node.attributes.causal, "causal");
+  const Shape &queries = inputs[0], &keys = inputs[1];
+  need_rank(node, queries, 2);
+  need_rank(node, keys, 2);
+  if (keys != inputs[2]) wrong(node, "keys and values differ in shape");
+  const bool fits = queries[1] % heads == 0 && heads % key_heads == 0 && keys[1] % key_heads == 0 &&
+                    queries[1] / heads == keys[1] / key_heads;
+  if (!fits) {
+    wrong(node, fmt::format("{} heads of {} and {} heads of {} do not go together", heads, text(queries), key_heads,
+                            text(keys)));
+  }
+  if (causal && queries[0] != keys[0]) wrong(node, "it is causal, and queries and keys differ in length");
+  node.shape = queries;
+}
+
 }  // namespace assay::network::derivation

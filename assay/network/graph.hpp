@@ -54,13 +54,14 @@ enum class Op {
   pairwise_dots,
   rms_norm,
   rotary,
+  cross_attention,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 38> names{"convolution",
+  static constexpr std::array<const char*, 39> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -97,7 +98,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "gru",
                                                      "pairwise_dots",
                                                      "rms_norm",
-                                                     "rotary"};
+                                                     "rotary",
+                                                     "cross_attention"};
 };
 
 namespace assay::network {
@@ -113,20 +115,21 @@ struct Attributes {
   std::optional<std::int64_t> groups;
   std::optional<std::int64_t> features;  ///< linear, embeddings, recurrent layers
   std::optional<bool> bias;
-  std::optional<std::string> shared;   ///< linear: the node whose weight it uses
-  std::optional<double> epsilon;       ///< norms
-  std::optional<bool> ceil;            ///< pools: a last window that is not full counts
-  std::optional<bool> count_padding;   ///< average_pool: zeros of the padding are averaged too
-  std::optional<std::int64_t> rows;    ///< embeddings
-  std::optional<std::int64_t> heads;   ///< attention, rotary
-  std::optional<double> base;          ///< rotary: of the angles
-  std::optional<bool> causal;          ///< attention: a position sees only those before it
-  std::optional<double> dropout;       ///< attention: probability, in training
-  std::optional<double> probability;   ///< dropout
-  std::optional<std::int64_t> index;   ///< select
-  std::optional<std::int64_t> begin;   ///< slice
-  std::optional<std::int64_t> length;  ///< slice; position_embedding, where it is not that of its input
-  std::optional<std::int64_t> size;    ///< local_response_norm, as are the next three
+  std::optional<std::string> shared;      ///< linear: the node whose weight it uses
+  std::optional<double> epsilon;          ///< norms
+  std::optional<bool> ceil;               ///< pools: a last window that is not full counts
+  std::optional<bool> count_padding;      ///< average_pool: zeros of the padding are averaged too
+  std::optional<std::int64_t> rows;       ///< embeddings
+  std::optional<std::int64_t> heads;      ///< attention, rotary
+  std::optional<std::int64_t> key_heads;  ///< cross_attention: of keys and values, where they are fewer
+  std::optional<double> base;             ///< rotary: of the angles
+  std::optional<bool> causal;             ///< attention: a position sees only those before it
+  std::optional<double> dropout;          ///< attention: probability, in training
+  std::optional<double> probability;      ///< dropout
+  std::optional<std::int64_t> index;      ///< select
+  std::optional<std::int64_t> begin;      ///< slice
+  std::optional<std::int64_t> length;     ///< slice; position_embedding, where it is not that of its input
+  std::optional<std::int64_t> size;       ///< local_response_norm, as are the next three
   std::optional<double> alpha;
   std::optional<double> beta;
   std::optional<double> k;
@@ -149,6 +152,7 @@ void describe(V& v, Attributes& a) {
   v("count_padding", a.count_padding);
   v("rows", a.rows);
   v("heads", a.heads);
+  v("key_heads", a.key_heads);
   v("base", a.base);
   v("causal", a.causal);
   v("dropout", a.dropout);

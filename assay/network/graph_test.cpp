@@ -106,6 +106,25 @@ TEST(Graph, RotatingNeedsTwoHalvesOfEachHead) {
   EXPECT_THROW(read_graph(wire), Error);
 }
 
+TEST(Graph, AttentionMayCrossOverToFewerHeadsOfAnotherLength) {
+  const auto shape = [](std::int64_t length, std::int64_t features, std::int64_t key_heads, bool causal) -> Shape {
+    Builder b("cross");
+    const auto queries = b.embedding("queries", b.tokens("targets", 3, 11), 11, 12);
+    const auto keys = b.embedding("keys", b.tokens("sources", length, 11), 11, features);
+    try {
+      return b.finish(b.cross_attention("mix", {queries, keys, keys}, 6, key_heads, causal, 0)).nodes.back().shape;
+    } catch (const Error&) {
+      return {};
+    }
+  };
+  EXPECT_EQ(shape(5, 12, 6, false), (Shape{3, 12}));
+  EXPECT_EQ(shape(5, 4, 2, false), (Shape{3, 12}));  // heads of two features all
+  EXPECT_EQ(shape(3, 4, 2, true), (Shape{3, 12}));
+  EXPECT_EQ(shape(5, 4, 2, true), Shape{});
+  EXPECT_EQ(shape(5, 6, 2, false), Shape{});
+  EXPECT_EQ(shape(5, 8, 4, false), Shape{});
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

@@ -136,7 +136,11 @@ def aligned(function):
 def attention(inputs, node):
     batch, length, features = inputs[0].shape
     heads = node["attributes"]["heads"]
-    q, k, v = (x.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3) for x in inputs)
+    key_heads = node["attributes"].get("key_heads", heads)
+    q, k, v = (
+        x.reshape(batch, x.shape[1], of, -1).transpose(0, 2, 1, 3).repeat(heads // of, 1)
+        for x, of in zip(inputs, (heads, key_heads, key_heads))
+    )
     scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(features // heads)
     if node["attributes"].get("causal"):
         scores[..., numpy.triu(numpy.ones((length, length), bool), 1)] = -numpy.inf
@@ -245,6 +249,7 @@ OPERATORS = {
     "embedding": lambda inputs, node, weight: weight[inputs[0]],
     "position_embedding": position_embedding,
     "attention": attention,
+    "cross_attention": attention,
     "pairwise_dots": pairwise_dots,
     "rotary": rotary,
     "lstm": lstm,

@@ -1,6 +1,6 @@
 """More of operator_cases.py: operators that one network or a few need."""
 
-from graphs import graph, image, node
+from graphs import graph, image, linear, node
 
 
 def patches():
@@ -65,6 +65,11 @@ def decoder():
         [
             node("normal", "rms_norm", "rows", [6, 8], [[8]], epsilon=1e-1),
             node("turned", "rotary", "normal", [6, 8], heads=2, base=100.0),
+            linear("k", "normal", [6, 4], 8, bias=False),
+            linear("v", "normal", [6, 4], 8, bias=False),
+            node("few", "cross_attention", ["turned", "k", "v"], [6, 8], heads=4, key_heads=2, causal=True),
+            node("two", "concat", ["few", "turned"], [12, 8]),
+            node("over", "cross_attention", ["two", "few", "normal"], [12, 8], heads=2, causal=False, dropout=0.1),
         ],
     )
 

@@ -177,13 +177,18 @@ Output position_embedding(const GraphNode& node, const Inputs&, Building& buildi
 Output attention(const GraphNode& node, const Inputs& in, Building& building) {
   const auto heads = node.attribute<std::int64_t>("heads");
   const auto positions = node.shape.at(0), features = node.shape.at(1);
+  const auto key_heads = node.attribute<std::int64_t>("key_heads", heads);
   const auto swap = integers({0, 2, 1, 3});
-  const auto split = [&](const Output& x) {
-    const auto parts = reshaped(x, {building.batch(), positions, heads, features / heads});
-    return make<op::Transpose>(parts, swap);
+  const auto split = [&](const Output& x, std::int64_t of) {
+    const auto length = static_cast<std::int64_t>(x.get_shape().at(1)), size = features / heads;
+    if (of == heads) return make<op::Transpose>(reshaped(x, {building.batch(), length, heads, size}), swap);
+    // A head of the keys serves some of the queries that follow each other.
+    const auto alone = reshaped(x, {building.batch(), length, of, 1, size});
+    const auto repeated = make<op::Tile>(alone, integers({1, 1, 1, heads / of, 1}));
+    return make<op::Transpose>(reshaped(repeated, {building.batch(), length, heads, size}), swap);
   };
-  const auto mixed = make<op::ScaledDotProductAttention>(split(in[0]), split(in[1]), split(in[2]),
-                                                         node.attribute<bool>("causal", false));
+  const auto mixed = make<op::ScaledDotProductAttention>(
+      split(in[0], heads), split(in[1], key_heads), split(in[2], key_heads), node.attribute<bool>("causal", false));
   return reshaped(make<op::Transpose>(mixed, swap), {building.batch(), positions, features});
 }
 
@@ -282,6 +287,7 @@ std::map<std::string, Operator> own_operators() {
       {"embedding", embedding},
       {"position_embedding", position_embedding},
       {"attention", attention},
+      {"cross_attention", attention},
       {"select", select},
       {"slice", slice},
   };

@@ -137,18 +137,21 @@ def _attention(node, queries, keys, values, part):
     """Scaled dot products, head by head: [batch, positions, features] becomes [batch * heads, positions, of a head]."""
     a, (positions, features) = node["attributes"], node["shape"]
     heads, size = a["heads"], features // a["heads"]
+    key_heads, key_positions = a.get("key_heads", heads), node["input_shapes"][1][0]
 
-    def split(x):
-        parted = F.transpose(F.reshape(x, shape=(0, 0, heads, size)), axes=(0, 2, 1, 3))
-        return F.reshape(parted, shape=(-1, positions, size))
+    def split(x, of, length):
+        parted = F.transpose(F.reshape(x, shape=(0, 0, of, size)), axes=(0, 2, 1, 3))
+        parted = parted if of == heads else F.repeat(parted, repeats=heads // of, axis=1)
+        return F.reshape(parted, shape=(-1, length, size))
 
-    scores = F.batch_dot(split(queries) * (1 / math.sqrt(size)), split(keys), transpose_b=True)
+    scaled, keys = split(queries, heads, positions) * (1 / math.sqrt(size)), split(keys, key_heads, key_positions)
+    scores = F.batch_dot(scaled, keys, transpose_b=True)
     if "mask" in part:
         scores = F.broadcast_add(scores, part["mask"])
     shares = F.softmax(scores, axis=-1)
     if a.get("dropout"):
         shares = F.Dropout(shares, p=a["dropout"])
-    joined = F.reshape(F.batch_dot(shares, split(values)), shape=(-1, heads, positions, size))
+    joined = F.reshape(F.batch_dot(shares, split(values, key_heads, key_positions)), shape=(-1, heads, positions, size))
     return F.reshape(F.transpose(joined, axes=(0, 2, 1, 3)), shape=(0, 0, -1), name=node["name"])
 
 
@@ -177,6 +180,7 @@ def _causal_mask(node, values):
 FIXED = {
     "batch_norm": lambda node, values: {part: values[node["name"] + "/" + part] for part in ("mean", "variance")},
     "attention": _causal_mask,
+    "cross_attention": _causal_mask,
     **sequences.FIXED,
 }
 
@@ -211,6 +215,7 @@ TABLE = {
     "embedding": _embedding,
     "position_embedding": _position_embedding,
     "attention": _attention,
+    "cross_attention": _attention,
     "select": _select,
     "slice": _slice,
     **sequences.TABLE,

@@ -124,14 +124,18 @@ def _position_embedding(model, node):
 
 
 def _attention(model, node):
-    """Scaled dot-product attention on [batch, positions, features], split into heads."""
+    """Scaled dot-product attention on [batch, positions, features], split into heads. Each head of the keys serves some
+    of the queries."""
     a, (length, features) = node["attributes"], node["shape"]
-    size = features // a["heads"]
+    size, key_heads = features // a["heads"], a.get("key_heads", a["heads"])
     apart = model.constant(node, "apart", numpy.array([0, 0, a["heads"], size]))  # 0 keeps the dimension
     orders = {"queries": [0, 2, 1, 3], "keys": [0, 2, 3, 1], "values": [0, 2, 1, 3]}
     heads = {}
     for (part, order), source in zip(orders.items(), node["inputs"]):
-        split = model.add("Reshape", node, [source, apart], part=part + ".split")
+        given = source
+        if part != "queries" and key_heads != a["heads"]:
+            given = _repeated_heads(model, node, part, source, key_heads, size)
+        split = model.add("Reshape", node, [given, apart], part=part + ".split")
         heads[part] = model.add("Transpose", node, [split], part=part, perm=order)
     scale = model.constant(node, "scale", numpy.float32(1 / math.sqrt(size)))
     queries = model.add("Mul", node, [heads["queries"], scale], part="scaled")
@@ -143,6 +147,14 @@ def _attention(model, node):
     mixed = model.add("MatMul", node, [shares, heads["values"]], part="mixed")
     mixed = model.add("Transpose", node, [mixed], part="positions", perm=[0, 2, 1, 3])
     model.add("Reshape", node, [mixed, model.constant(node, "together", numpy.array([0, 0, features]))])
+
+
+def _repeated_heads(model, node, part, source, key_heads, size):
+    """[batch, positions, key heads, times, size]: each head as often as queries need it."""
+    one = model.constant(node, part + ".one", numpy.array([0, 0, key_heads, 1, size]))
+    times = model.constant(node, part + ".times", numpy.array([1, 1, 1, node["attributes"]["heads"] // key_heads, 1]))
+    alone = model.add("Reshape", node, [source, one], part=part + ".alone")
+    return model.add("Expand", node, [alone, times], part=part + ".repeated")
 
 
 def _select(model, node):
@@ -213,6 +225,7 @@ TABLE = {
     "embedding": _embedding,
     "position_embedding": _position_embedding,
     "attention": _attention,
+    "cross_attention": _attention,
     "select": _select,
     "slice": _slice,
     **sequences.TABLE,

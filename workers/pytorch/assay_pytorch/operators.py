@@ -29,16 +29,20 @@ class PositionEmbedding(nn.Module):
 
 
 class Attention(nn.Module):
-    """Scaled dot-product attention on [batch, positions, features], split into heads."""
+    """Scaled dot-product attention on [batch, positions, features], split into heads. Each of `key_heads` serves some
+    heads of the queries."""
 
-    def __init__(self, heads, causal, dropout):
+    def __init__(self, heads, key_heads, causal, dropout):
         super().__init__()
-        self.heads, self.causal, self.dropout = heads, causal, dropout
+        self.heads = (heads, key_heads, key_heads)
+        self.how = {"is_causal": causal} if heads == key_heads else {"is_causal": causal, "enable_gqa": True}
+        self.dropout = dropout
 
-    def forward(self, queries, keys, values):
-        parts = [x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (queries, keys, values)]
+    def forward(self, *queries_keys_values):
+        given = zip(queries_keys_values, self.heads)
+        parts = [x.unflatten(-1, (heads, -1)).transpose(1, 2) for x, heads in given]
         dropout = self.dropout if self.training else 0.0
-        out = functional.scaled_dot_product_attention(*parts, dropout_p=dropout, is_causal=self.causal)
+        out = functional.scaled_dot_product_attention(*parts, dropout_p=dropout, **self.how)
         return out.transpose(1, 2).flatten(-2)
 
 
@@ -128,7 +132,7 @@ def _position_embedding(node, _):
 
 def _attention(node, _):
     a = node["attributes"]
-    return Attention(a["heads"], bool(a.get("causal")), a.get("dropout") or 0.0)
+    return Attention(a["heads"], a.get("key_heads", a["heads"]), bool(a.get("causal")), a.get("dropout") or 0.0)
 
 
 def _dropout(node, _):
@@ -196,6 +200,7 @@ TABLE = {
     "embedding": _embedding,
     "position_embedding": _position_embedding,
     "attention": _attention,
+    "cross_attention": _attention,
     "select": _select,
     "slice": _slice,
     **sequences.TABLE,

@@ -29,17 +29,22 @@ class PositionEmbedding(kl.Layer):
 
 
 class Attention(kl.Layer):
-    """Scaled dot-product attention on [batch, positions, features], split into heads, as in Keras' own layers."""
+    """Scaled dot-product attention on [batch, positions, features], split into heads, as in Keras' own layers. Each of
+    `key_heads` serves some heads of the queries."""
 
-    def __init__(self, heads, causal, dropout):
+    def __init__(self, heads, key_heads, causal, dropout):
         super().__init__()
-        self.heads, self.causal, self.dropout = heads, causal, kl.Dropout(dropout)
+        self.heads, self.key_heads, self.causal, self.dropout = heads, key_heads, causal, kl.Dropout(dropout)
+
+    def split(self, x, heads):
+        parts = ops.reshape(x, (*x.shape[:2], heads, x.shape[2] // heads))
+        return parts if heads == self.heads else ops.repeat(parts, self.heads // heads, axis=2)
 
     def call(self, inputs, training=False):
         batch, positions, features = inputs[0].shape
-        split = (batch, positions, self.heads, features // self.heads)
-        queries, keys, values = (ops.reshape(x, split) for x in inputs)
-        scores = ops.einsum("bqhf,bkhf->bhqk", queries * split[-1] ** -0.5, keys)
+        heads = (self.heads, self.key_heads, self.key_heads)
+        queries, keys, values = (self.split(x, count) for x, count in zip(inputs, heads))
+        scores = ops.einsum("bqhf,bkhf->bhqk", queries * (features // self.heads) ** -0.5, keys)
         if self.causal:
             hidden = numpy.triu(numpy.full((positions, positions), -math.inf, "float32"), 1)
             scores = scores + ops.cast(hidden, scores.dtype)
@@ -268,7 +273,8 @@ def _position_embedding(node, layers, x):
 
 def _attention(node, layers, *inputs):
     a = node["attributes"]
-    return Attention(a["heads"], bool(a.get("causal")), a.get("dropout") or 0.0)(list(inputs))
+    heads, key_heads = a["heads"], a.get("key_heads", a["heads"])
+    return Attention(heads, key_heads, bool(a.get("causal")), a.get("dropout") or 0.0)(list(inputs))
 
 
 def _dropout(node, layers, x):
@@ -324,6 +330,7 @@ TABLE = {
     "embedding": _embedding,
     "position_embedding": _position_embedding,
     "attention": _attention,
+    "cross_attention": _attention,
     "select": _select,
     "slice": _as_in_graph(_slice),
     **sequences.TABLE,
