@@ -116,6 +116,7 @@ TEST(Network, RefusesWhatItDoesNotHaveByName) {
   EXPECT_THAT(message("resnet51", {}), AllOf(HasSubstr("resnet51"), HasSubstr("resnet50")));
   EXPECT_THAT(message("alexnet", {{"image", std::int64_t{64}}}), AllOf(HasSubstr("image"), HasSubstr("classes")));
   EXPECT_THAT(message("vgg16", {{"image", std::int64_t{100}}}), AllOf(HasSubstr("multiple of 32"), HasSubstr("100")));
+  EXPECT_THAT(message("llama", {{"key_heads", std::int64_t{5}}}), AllOf(HasSubstr("'heads'"), HasSubstr("5 does not")));
   EXPECT_THAT(message("bert_base", {{"sequence", std::int64_t{513}}}), HasSubstr("513"));
   EXPECT_THAT(message("bert_base", {{"sequence", std::string("long")}}), HasSubstr("\"long\""));
   EXPECT_THAT(message("bert_base", {{"dropout", 1.0}}), HasSubstr("1.0"));

@@ -20,6 +20,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"gpt2", 124'439'808},         // transformers
     {"gru", 18'087'800},           // by hand
     {"inception_v3", 23'834'568},  // torchvision, without auxiliary head
+    {"llama", 1'100'048'384},      // TinyLlama 1.1B
     {"lstm", 19'775'200},          // Zaremba 2014, medium: 20 M
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"ncf", 31'832'577},           // MLPerf Training 0.5, 31.8 M
@@ -268,6 +269,29 @@ TEST(Networks, DlrmIsMostlyTables) {
   // No table of more than 100 rows: 7 of the 26 have fewer.
   const auto small = build("dlrm", {{"rows", std::int64_t{100}}});
   EXPECT_EQ(small.parameters, (19 * 100 + 24 + 3 + 27 + 10 + 4 + 18 + 15) * 16 + bottom + top);
+}
+
+// Published with the weights: LLaMA-7B and Llama-3-8B. A layer has 2 d^2 and 2 d k for queries, output, keys and
+// values, 3 d h for the gated perceptron, and two norms.
+TEST(Networks, LlamaHasTheSizesOfItsOptions) {
+  struct Sizes {
+    std::int64_t layers, heads, key_heads, features, hidden, tokens;
+  };
+  const auto found = [](const Sizes& s) {
+    return build("llama", {{"layers", s.layers},
+                           {"heads", s.heads},
+                           {"key_heads", s.key_heads},
+                           {"features", s.features},
+                           {"hidden", s.hidden},
+                           {"tokens", s.tokens}});
+  };
+  EXPECT_EQ(found({32, 32, 32, 4096, 11'008, 32'000}).parameters, 6'738'415'616);
+  EXPECT_EQ(found({32, 32, 8, 4096, 14'336, 128'256}).parameters, 8'030'261'248);
+  const std::int64_t d = 2048, k = 4 * 64, h = 5632;
+  const std::int64_t layer = 2 * d * d + 2 * d * k + 3 * d * h + 2 * d;
+  EXPECT_EQ(build("llama").parameters, 22 * layer + 2 * 32'000 * d + d);
+  const double s = 128, macs = s * static_cast<double>(22 * (layer - 2 * d) + 32'000 * d) + 22 * 2 * s * s * 2048;
+  EXPECT_DOUBLE_EQ(cost_of(build("llama")).total.flops, 2 * macs);
 }
 
 }  // namespace

@@ -33,6 +33,16 @@ std::int64_t OptionReader::multiple(const std::string& name, std::int64_t standa
   return number;
 }
 
+std::int64_t OptionReader::divisor(const std::string& name, std::int64_t standard, const std::string& of,
+                                   std::int64_t whole) {
+  const std::int64_t number = integer(name, standard, 1, whole);
+  if (whole % number != 0) {
+    fail(ErrorKind::usage, "{}: option '{}' must divide '{}', which is {}; {} does not", network_, name, of, whole,
+         number);
+  }
+  return number;
+}
+
 double OptionReader::probability(const std::string& name, double standard) {
   const Scalar* value = find(name);
   if (value == nullptr) return standard;

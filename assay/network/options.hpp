@@ -18,6 +18,9 @@ class OptionReader {
   /// A multiple of `of` up to `most`, and not 0.
   std::int64_t multiple(const std::string& name, std::int64_t standard, std::int64_t of, std::int64_t most);
 
+  /// A divisor of `whole`, which is the option called `of`.
+  std::int64_t divisor(const std::string& name, std::int64_t standard, const std::string& of, std::int64_t whole);
+
   /// A probability in [0, 1).
   double probability(const std::string& name, double standard);
 

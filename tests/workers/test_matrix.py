@@ -28,6 +28,7 @@ SMALLEST = {
     "gpt2": {"sequence": 8},
     "gru": {"sequence": 4, "features": 16, "tokens": 50},
     "inception_v3": {"image": 75},
+    "llama": {"sequence": 8, "layers": 2, "heads": 4, "key_heads": 2, "features": 64, "hidden": 96, "tokens": 100},
     "lstm": {"sequence": 4, "features": 16, "tokens": 50},
     "mobilenet_v2": {"image": 32},
     "ncf": {"users": 100, "items": 50},
