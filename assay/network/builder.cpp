@@ -154,6 +154,13 @@ std::string Builder::embedding(const std::string& name, const std::string& input
   return add(Op::embedding, name, {input}, table(rows, features));
 }
 
+std::string Builder::embedding_with_table_of(const std::string& name, const std::string& input,
+                                             const std::string& owner, std::int64_t rows, std::int64_t features) {
+  Attributes a = table(rows, features);
+  a.shared = owner;
+  return add(Op::embedding, name, {input}, a);
+}
+
 std::string Builder::position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                         std::int64_t features) {
   return add(Op::position_embedding, name, {input}, table(rows, features));

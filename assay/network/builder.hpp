@@ -52,6 +52,9 @@ class Builder {
   std::string dropout(const std::string& name, const std::string& input, double probability);
   std::string concat(const std::string& name, std::vector<std::string> inputs);
   std::string embedding(const std::string& name, const std::string& input, std::int64_t rows, std::int64_t features);
+  /// An embedding with the table of another.
+  std::string embedding_with_table_of(const std::string& name, const std::string& input, const std::string& owner,
+                                      std::int64_t rows, std::int64_t features);
   std::string position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                  std::int64_t features);
   /// Positions that are the same for each sample and stand for nothing in the input, such as a class token.

@@ -30,6 +30,12 @@ void need_rank(const Node& node, const Shape& shape, std::size_t rank) {
   if (shape.size() != rank) wrong(node, fmt::format("its input {} has not {} dimensions", text(shape), rank));
 }
 
+void need_shared_weight(const Node& node, const Node* shared, const Shape& weight) {
+  if (shared != nullptr && !shared->parameters.empty() && shared->parameters[0].shape == weight) return;
+  wrong(node, fmt::format("it cannot share the weight of {}: it needs one of {}", shown(*node.attributes.shared),
+                          text(weight)));
+}
+
 namespace {
 
 void derive_linear(Node& node, const Shape& input, const Node* shared) {
@@ -40,9 +46,8 @@ void derive_linear(Node& node, const Shape& input, const Node* shared) {
   const Shape weight{features, input.back()};
   if (!node.attributes.shared) {
     node.parameters.push_back({"weight", weight});
-  } else if (shared == nullptr || shared->parameters.empty() || shared->parameters[0].shape != weight) {
-    wrong(node, fmt::format("it cannot share the weight of {}: it needs one of {}", shown(*node.attributes.shared),
-                            text(weight)));
+  } else {
+    need_shared_weight(node, shared, weight);
   }
   if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {features}});
 }
@@ -118,7 +123,7 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       return;
     case Op::embedding:
     case Op::position_embedding:
-      return derive_embedding(node, input);
+      return derive_embedding(node, input, shared);
     case Op::transposed_convolution:
       return derive_transposed_convolution(node, input);
     case Op::resize:

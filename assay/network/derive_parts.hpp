@@ -31,7 +31,10 @@ void derive_transposed_convolution(Node& node, const Shape& input);
 void derive_pool(Node& node, const Shape& input);
 void derive_resize(Node& node, const Shape& input);
 
-void derive_embedding(Node& node, const Shape& input);
+/// Throws where the first parameter of `shared` is not of that shape, or is not there.
+void need_shared_weight(const Node& node, const Node* shared, const Shape& weight);
+
+void derive_embedding(Node& node, const Shape& input, const Node* shared);
 void derive_to_sequence(Node& node, const Shape& input);
 void derive_recurrent(Node& node, const Shape& input);
 void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs);

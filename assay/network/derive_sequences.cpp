@@ -4,7 +4,7 @@
 
 namespace assay::network::derivation {
 
-void derive_embedding(Node& node, const Shape& input) {
+void derive_embedding(Node& node, const Shape& input, const Node* shared) {
   const auto rows = need_positive(node, node.attributes.rows, "rows");
   const auto features = need_positive(node, node.attributes.features, "features");
   if (input.empty()) wrong(node, "its input has no dimension");
@@ -14,6 +14,9 @@ void derive_embedding(Node& node, const Shape& input) {
     wrong(node, fmt::format("{} positions are more than its {} rows", length, rows));
   }
   node.shape = {node.op == Op::position_embedding ? length : input[0], features};
+  if (node.op == Op::embedding && node.attributes.shared) {
+    return need_shared_weight(node, shared, {rows, features});
+  }
   node.parameters = {{"weight", {rows, features}}};
 }
 

@@ -115,7 +115,7 @@ struct Attributes {
   std::optional<std::int64_t> groups;
   std::optional<std::int64_t> features;  ///< linear, embeddings, recurrent layers
   std::optional<bool> bias;
-  std::optional<std::string> shared;      ///< linear: the node whose weight it uses
+  std::optional<std::string> shared;      ///< linear, embedding: the node whose weight it uses
   std::optional<double> epsilon;          ///< norms
   std::optional<bool> ceil;               ///< pools: a last window that is not full counts
   std::optional<bool> count_padding;      ///< average_pool: zeros of the padding are averaged too

@@ -153,6 +153,16 @@ std::string message_of(const json& wire) {
   return "";
 }
 
+TEST(Graph, EmbeddingsMayShareATable) {
+  Builder b("tied");
+  const auto words = b.embedding("words", b.tokens("tokens", 3, 11), 11, 4);
+  const auto again = b.embedding_with_table_of("again", b.tokens("others", 2, 11), "words", 11, 4);
+  auto wire = to_wire(b.finish(b.concat("all", {words, again})));
+  EXPECT_EQ(read_graph(wire).parameters, 44);
+  wire["nodes"][1]["attributes"]["features"] = 5;
+  EXPECT_THAT(message_of(wire), HasSubstr("cannot share the weight of 'words'"));
+}
+
 TEST(Graph, WhatIsDerivedIsNotBelieved) {
   auto wire = good();
   wire["parameters"] = 7;

@@ -1,6 +1,6 @@
 """More of operator_cases.py: operators that one network or a few need."""
 
-from graphs import graph, image, linear, node
+from graphs import graph, image, linear, node, tokens
 
 
 def patches():
@@ -74,7 +74,21 @@ def decoder():
     )
 
 
+def shared_table():
+    """One table for two inputs."""
+    table = {"rows": 11, "features": 4}
+    return graph(
+        [tokens(3, 11), {"name": "others", "shape": [2], "type": "integer", "below": 11}],
+        [
+            node("words", "embedding", "tokens", [3, 4], [[11, 4]], **table),
+            node("again", "embedding", "others", [2, 4], shared="words", **table),
+            node("all", "concat", ["words", "again"], [5, 4]),
+        ],
+    )
+
+
 CASES = {
+    "shared_table": shared_table(),
     "decoder": decoder(),
     "dots": dots(),
     "recurrent": recurrent(),

@@ -163,7 +163,9 @@ Output pairwise(const GraphNode&, const Inputs& in, Building&) {
 }
 
 Output embedding(const GraphNode& node, const Inputs& in, Building& building) {
-  return make<op::Gather>(building.parameter(node, "weight"), in[0], integer(0));
+  const auto owner = node.attribute<std::string>("shared", "");
+  const auto table = owner.empty() ? building.parameter(node, "weight") : building.shared_weight(owner);
+  return make<op::Gather>(table, in[0], integer(0));
 }
 
 /// The first rows of a table, the same for each sample, whatever the input holds: a batch of one.

@@ -106,7 +106,14 @@ def _dropout(model, node):
 
 
 def _embedding(model, node):
-    model.add("Gather", node, [model.parameter(node, "weight"), *node["inputs"]], axis=0)
+    owner, transposed = node["attributes"].get("shared"), False
+    if owner:
+        weight, transposed = model.shared(owner)
+    else:
+        weight = model.parameter(node, "weight")
+    if transposed:
+        weight = model.add("Transpose", node, [weight], part="transposed", perm=[1, 0])
+    model.add("Gather", node, [weight, *node["inputs"]], axis=0)
 
 
 def _position_embedding(model, node):

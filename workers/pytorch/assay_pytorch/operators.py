@@ -122,8 +122,13 @@ def _resize(node, _):
     return functional.interpolate, arguments
 
 
-def _embedding(node, _):
-    return skip_init(nn.Embedding, node["attributes"]["rows"], node["attributes"]["features"])
+def _embedding(node, layers):
+    a = node["attributes"]
+    if a.get("shared") is None:
+        return skip_init(nn.Embedding, a["rows"], a["features"])
+    layer = nn.Embedding(a["rows"], a["features"], device="meta")
+    layer.weight = layers[a["shared"]].weight
+    return layer
 
 
 def _position_embedding(node, _):

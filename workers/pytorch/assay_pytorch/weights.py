@@ -33,7 +33,9 @@ def _draw_layer(node, layer, generator):
     op = node["op"]
     if op.endswith("convolution"):
         uniform(layer.weight, 0, math.sqrt(6 / layer.weight[0].numel()))
-    elif op == "linear" and not node["attributes"].get("shared"):
+    elif node["attributes"].get("shared"):
+        pass  # drawn with its owner
+    elif op == "linear":
         uniform(layer.weight, 0, math.sqrt(3 / layer.weight.shape[1]))
     elif op in ("embedding", "position_embedding"):
         uniform(layer.weight, 0, 0.05)

@@ -189,9 +189,21 @@ class SharedLinear(kl.Layer):
         return y if self.bias is None else y + self.bias
 
 
+class SharedEmbedding(kl.Layer):
+    """Rows of another layer's table; that of a Dense lies the other way round."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = owner
+
+    def call(self, x):
+        weight = weight_of(self.owner)
+        return ops.take(ops.transpose(weight) if isinstance(self.owner, kl.Dense) else weight, x, axis=0)
+
+
 def weight_of(layer):
-    """The variable of a layer that linear layers may share."""
-    if isinstance(layer, SharedLinear):
+    """The variable of a layer that others may share."""
+    if isinstance(layer, (SharedLinear, SharedEmbedding)):
         return weight_of(layer.owner)
     return layer.kernel if isinstance(layer, kl.Dense) else layer.embeddings
 
@@ -263,6 +275,8 @@ def _broadcast(function):
 
 def _embedding(node, layers, x):
     a = node["attributes"]
+    if a.get("shared") is not None:
+        return _called(node, layers, SharedEmbedding(layers[a["shared"]]), x)
     return _called(node, layers, kl.Embedding(a["rows"], a["features"]), x)
 
 
