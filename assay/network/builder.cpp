@@ -166,6 +166,12 @@ std::string Builder::position_embedding(const std::string& name, const std::stri
   return add(Op::position_embedding, name, {input}, table(rows, features));
 }
 
+std::string Builder::sinusoids(const std::string& name, const std::string& input, std::int64_t features) {
+  Attributes a;
+  a.features = features;
+  return add(Op::sinusoids, name, {input}, a);
+}
+
 std::string Builder::learned_tokens(const std::string& name, const std::string& input, std::int64_t count,
                                     std::int64_t features) {
   Attributes a = table(count, features);

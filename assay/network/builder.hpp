@@ -57,6 +57,8 @@ class Builder {
                                       std::int64_t rows, std::int64_t features);
   std::string position_embedding(const std::string& name, const std::string& input, std::int64_t rows,
                                  std::int64_t features);
+  /// Positions that are computed, not learned.
+  std::string sinusoids(const std::string& name, const std::string& input, std::int64_t features);
   /// Positions that are the same for each sample and stand for nothing in the input, such as a class token.
   std::string learned_tokens(const std::string& name, const std::string& input, std::int64_t count,
                              std::int64_t features);

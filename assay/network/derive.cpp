@@ -133,6 +133,8 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       return derive_recurrent(node, input);
     case Op::rotary:
       return derive_rotary(node, input);
+    case Op::sinusoids:
+      return derive_sinusoids(node, input);
     case Op::to_sequence:
       return derive_to_sequence(node, input);
     case Op::select:

@@ -35,6 +35,7 @@ void derive_resize(Node& node, const Shape& input);
 void need_shared_weight(const Node& node, const Node* shared, const Shape& weight);
 
 void derive_embedding(Node& node, const Shape& input, const Node* shared);
+void derive_sinusoids(Node& node, const Shape& input);
 void derive_to_sequence(Node& node, const Shape& input);
 void derive_recurrent(Node& node, const Shape& input);
 void derive_pairwise_dots(Node& node, const std::vector<Shape>& inputs);

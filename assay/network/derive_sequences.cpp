@@ -20,6 +20,13 @@ void derive_embedding(Node& node, const Shape& input, const Node* shared) {
   node.parameters = {{"weight", {rows, features}}};
 }
 
+void derive_sinusoids(Node& node, const Shape& input) {
+  if (input.empty()) wrong(node, "its input has no dimension");
+  const auto features = need_positive(node, node.attributes.features, "features");
+  if (features % 2 != 0) wrong(node, fmt::format("{} features are no pairs of sine and cosine", features));
+  node.shape = {input[0], features};
+}
+
 void derive_to_sequence(Node& node, const Shape& input) {
   need_rank(node, input, 3);
   node.shape = {input[1] * input[2], input[0]};

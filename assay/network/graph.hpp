@@ -55,13 +55,14 @@ enum class Op {
   rms_norm,
   rotary,
   cross_attention,
+  sinusoids,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 39> names{"convolution",
+  static constexpr std::array<const char*, 40> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -99,7 +100,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "pairwise_dots",
                                                      "rms_norm",
                                                      "rotary",
-                                                     "cross_attention"};
+                                                     "cross_attention",
+                                                     "sinusoids"};
 };
 
 namespace assay::network {
@@ -113,7 +115,7 @@ struct Attributes {
   std::optional<std::vector<std::int64_t>> sizes;     ///< resize: height and width of the output
   std::optional<std::vector<std::int64_t>> dilation;  ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
-  std::optional<std::int64_t> features;  ///< linear, embeddings, recurrent layers
+  std::optional<std::int64_t> features;  ///< linear, embeddings, sinusoids, recurrent layers
   std::optional<bool> bias;
   std::optional<std::string> shared;      ///< linear, embedding: the node whose weight it uses
   std::optional<double> epsilon;          ///< norms

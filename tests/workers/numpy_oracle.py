@@ -197,6 +197,13 @@ def position_embedding(inputs, node, weight):
     return numpy.stack([weight[: node["shape"][0]]] * len(inputs[0]))
 
 
+def sinusoids(inputs, node):
+    (length, features), angle = node["shape"], lambda p, i: p / 10000 ** (i // 2 * 2 / features)
+    turns = (math.sin, math.cos)
+    table = [[turns[i % 2](angle(p, i)) for i in range(features)] for p in range(length)]
+    return numpy.stack([numpy.array(table)] * len(inputs[0]))
+
+
 def to_sequence(x):
     return x.reshape(*x.shape[:2], -1).transpose(0, 2, 1)
 
@@ -256,6 +263,7 @@ OPERATORS = {
     "gru": gru,
     "select": lambda inputs, node: inputs[0][:, node["attributes"]["index"]],
     "slice": slice_of,
+    "sinusoids": sinusoids,
     "to_sequence": one(to_sequence),
 }
 

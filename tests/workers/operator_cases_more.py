@@ -83,6 +83,10 @@ def shared_table():
             node("words", "embedding", "tokens", [3, 4], [[11, 4]], **table),
             node("again", "embedding", "others", [2, 4], shared="words", **table),
             node("all", "concat", ["words", "again"], [5, 4]),
+            node("places", "sinusoids", "all", [5, 4], features=4),
+            node("sum", "add", ["all", "places"], [5, 4]),
+            node("alone", "sinusoids", "tokens", [3, 4], features=4),
+            node("both", "concat", ["sum", "alone"], [8, 4]),
         ],
     )
 

@@ -123,6 +123,15 @@ def rotary_tables(node):
     return numpy.cos(angles).astype("float32"), numpy.sin(angles).astype("float32")
 
 
+def sinusoids(node):
+    """The table of a node `sinusoids`, [positions, features], as fp32."""
+    import numpy
+
+    length, features = node["shape"]
+    angles = numpy.outer(numpy.arange(length), 10000.0 ** (-2 * numpy.arange(features // 2) / features))
+    return numpy.stack([numpy.sin(angles), numpy.cos(angles)], -1).reshape(length, features).astype("float32")
+
+
 class _Drawn:
     """Values from a seed, each drawn when it is asked for, from a stream of its own."""
 

@@ -118,6 +118,22 @@ struct Angles {
   Output cosine, sine;
 };
 
+/// A fixed table, the same for each sample, whatever the input holds: a batch of one.
+Output sinusoids(const GraphNode& node, const Inputs&, Building&) {
+  const auto positions = node.shape.at(0), features = node.shape.at(1);
+  std::vector<float> values;
+  for (std::int64_t position = 0; position < positions; ++position) {
+    for (std::int64_t i = 0; i < features; i += 2) {
+      const double exponent = -static_cast<double>(i) / static_cast<double>(features);
+      const double angle = static_cast<double>(position) * std::pow(10'000.0, exponent);
+      values.push_back(static_cast<float>(std::sin(angle)));
+      values.push_back(static_cast<float>(std::cos(angle)));
+    }
+  }
+  const ov::Shape shape{1, static_cast<std::size_t>(positions), static_cast<std::size_t>(features)};
+  return op::Constant::create(ov::element::f32, shape, values);
+}
+
 /// Turns the two halves of each head by an angle of its position.
 Output rotary(const GraphNode& node, const Inputs& in, Building& building) {
   const auto heads = node.attribute<std::int64_t>("heads");
@@ -134,8 +150,13 @@ Output rotary(const GraphNode& node, const Inputs& in, Building& building) {
 
 const std::map<std::string, Operator>& sequence_operators() {
   static const std::map<std::string, Operator> table{
-      {"lstm", lstm},         {"gru", gru},       {"pairwise_dots", pairwise_dots},
-      {"rms_norm", rms_norm}, {"rotary", rotary}, {"to_sequence", to_sequence},
+      {"lstm", lstm},
+      {"gru", gru},
+      {"pairwise_dots", pairwise_dots},
+      {"rms_norm", rms_norm},
+      {"rotary", rotary},
+      {"sinusoids", sinusoids},
+      {"to_sequence", to_sequence},
   };
   return table;
 }

@@ -63,12 +63,19 @@ def _angles(node, values):
     return {"cosine": cosine[None, :, None], "sine": sine[None, :, None]}
 
 
+def _sinusoids(node, _, part):
+    """A fixed table, the same for each sample, whatever the input holds."""
+    return F.broadcast_axis(part["table"], axis=0, size=node["batch"], name=node["name"])
+
+
 FIXED = {
+    "sinusoids": lambda node, values: {"table": assay_graph.sinusoids(node)[None]},
     "rotary": _angles,
     "pairwise_dots": _places,
 }
 
 TABLE = {
+    "sinusoids": _sinusoids,
     "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent("lstm"),

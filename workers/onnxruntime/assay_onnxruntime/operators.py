@@ -121,13 +121,7 @@ def _position_embedding(model, node):
     length = node["shape"][0]
     rows = [model.constant(node, part, numpy.array([n])) for part, n in (("begin", 0), ("end", length), ("axis", 0))]
     first = model.add("Slice", node, [model.parameter(node, "weight"), *rows], part="rows")
-    if model.only_meets_batches(node):
-        model.add("Unsqueeze", node, [first, rows[2]])
-        return
-    batch = model.add("Shape", node, node["inputs"], part="batch", start=0, end=1)
-    shape = model.constant(node, "shape", numpy.array(node["shape"]))
-    whole = model.add("Concat", node, [batch, shape], part="whole", axis=0)
-    model.add("Expand", node, [first, whole])
+    sequences.same_for_each_sample(model, node, first)
 
 
 def _attention(model, node):

@@ -4,6 +4,21 @@ import assay_graph
 import numpy
 
 
+def same_for_each_sample(model, node, rows):
+    """`rows`, [positions, features], with a batch of 1. Who cannot broadcast that gets a copy for each sample."""
+    if model.only_meets_batches(node):
+        model.add("Unsqueeze", node, [rows, model.constant(node, "front", numpy.array([0]))])
+        return
+    batch = model.add("Shape", node, node["inputs"], part="batch", start=0, end=1)
+    shape = model.constant(node, "shape", numpy.array(node["shape"]))
+    whole = model.add("Concat", node, [batch, shape], part="whole", axis=0)
+    model.add("Expand", node, [rows, whole])
+
+
+def _sinusoids(model, node):
+    same_for_each_sample(model, node, model.constant(node, "table", assay_graph.sinusoids(node)))
+
+
 def _to_sequence(model, node):
     flat = model.constant(node, "flat", numpy.array([0, 0, -1]))  # 0 keeps the dimension
     pixels = model.add("Reshape", node, [*node["inputs"], flat], part="pixels")
@@ -81,6 +96,7 @@ def _rotary(model, node):
 
 
 TABLE = {
+    "sinusoids": _sinusoids,
     "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent,

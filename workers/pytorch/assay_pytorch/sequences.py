@@ -62,6 +62,17 @@ class Rotary(nn.Module):
         return torch.cat(turned, -1).flatten(-2)
 
 
+class Sinusoids(nn.Module):
+    """A fixed table, the same for each sample, whatever the input holds."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.register_buffer("table", torch.from_numpy(table)[None], persistent=False)
+
+    def forward(self, x):
+        return self.table.expand(x.shape[0], -1, -1)
+
+
 def to_sequence(x):
     return x.flatten(2).transpose(1, 2)
 
@@ -79,6 +90,7 @@ def _rotary(node, _):
 
 
 TABLE = {
+    "sinusoids": lambda node, layers: Sinusoids(assay_graph.sinusoids(node)),
     "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent(Lstm),

@@ -22,6 +22,17 @@ class Rotary(kl.Layer):
         return ops.reshape(ops.concatenate(turned, axis=-1), x.shape)
 
 
+class Sinusoids(kl.Layer):
+    """A fixed table, the same for each sample, whatever the input holds."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+    def call(self, x):
+        return ops.broadcast_to(ops.cast(self.table, self.compute_dtype), (x.shape[0], *self.table.shape))
+
+
 def _to_sequence(node, layers, x):
     return ops.reshape(x, (x.shape[0], *node["shape"]))
 
@@ -51,7 +62,12 @@ def _rotary(node, layers, x):
     return Rotary(node["attributes"]["heads"], *assay_graph.rotary_tables(node))(x)
 
 
+def _sinusoids(node, layers, x):
+    return Sinusoids(assay_graph.sinusoids(node))(x)
+
+
 TABLE = {
+    "sinusoids": _sinusoids,
     "rotary": _rotary,
     "rms_norm": _rms_norm,
     "lstm": _recurrent(kl.LSTM),
