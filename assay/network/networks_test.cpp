@@ -28,6 +28,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
     {"ssd300", 35'641'826},        // torchvision
+    {"transformer", 63'082'496},   // Vaswani 2017, base: 65 M
     {"unet", 31'037'698},          // milesial/Pytorch-UNet with transposed convolutions
     {"vgg16", 138'357'544},        // torchvision
     {"vgg19", 143'667'240},        // torchvision
@@ -292,6 +293,18 @@ TEST(Networks, LlamaHasTheSizesOfItsOptions) {
   EXPECT_EQ(build("llama").parameters, 22 * layer + 2 * 32'000 * d + d);
   const double s = 128, macs = s * static_cast<double>(22 * (layer - 2 * d) + 32'000 * d) + 22 * 2 * s * s * 2048;
   EXPECT_DOUBLE_EQ(cost_of(build("llama")).total.flops, 2 * macs);
+}
+
+// torch.nn.Transformer() has 44,140,544 parameters, with a norm of 2 * 512 behind the encoder and one behind the
+// decoder that the paper has not. The table is that of the paper's 37,000 tokens.
+TEST(Networks, TransformerIsTorchsWithATable) {
+  EXPECT_EQ(build("transformer").parameters, 44'140'544 - 2 * 2 * 512 + 37'000 * 512);
+  const std::int64_t d = 512, h = 2048;
+  const std::int64_t attention = 4 * (d * d + d) + 2 * d, feed = 2 * d * h + h + d + 2 * d;
+  EXPECT_EQ(build("transformer").parameters, 6 * (attention + feed) + 6 * (2 * attention + feed) + 37'000 * d);
+  // Weights meet each of 128 tokens; scores and values of 18 attentions.
+  const double s = 128, weights = 18 * 4.0 * 512 * 512 + 12 * 2.0 * 512 * 2048 + 37'000.0 * 512;
+  EXPECT_DOUBLE_EQ(cost_of(build("transformer")).total.flops, 2 * (s * weights + 18 * 2 * s * s * 512));
 }
 
 }  // namespace

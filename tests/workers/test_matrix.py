@@ -36,6 +36,7 @@ SMALLEST = {
     "roberta": {"sequence": 8, "layers": 2, "features": 128},
     "squeezenet": {"image": 32},
     "ssd300": {"classes": 2},
+    "transformer": {"sequence": 8, "layers": 1, "heads": 2, "features": 32, "hidden": 64, "tokens": 100},
     "unet": {"image": 32, "channels": 8},
     "vgg16": {"classes": 10},
     "vgg19": {"image": 32, "classes": 10},
