@@ -138,6 +138,12 @@ std::string Builder::resize(const std::string& name, const std::string& input, s
   return add(Op::resize, name, {input}, a);
 }
 
+std::string Builder::leaky_relu(const std::string& name, const std::string& input, double slope) {
+  Attributes a;
+  a.alpha = slope;
+  return add(Op::leaky_relu, name, {input}, a);
+}
+
 std::string Builder::dropout(const std::string& name, const std::string& input, double probability) {
   if (probability == 0) return input;  // a node that does nothing is none
   Attributes a;

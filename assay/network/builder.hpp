@@ -49,6 +49,7 @@ class Builder {
                            bool count_padding = true);
   /// Enlarged to size x size.
   std::string resize(const std::string& name, const std::string& input, std::int64_t size);
+  std::string leaky_relu(const std::string& name, const std::string& input, double slope);
   std::string dropout(const std::string& name, const std::string& input, double probability);
   std::string concat(const std::string& name, std::vector<std::string> inputs);
   std::string embedding(const std::string& name, const std::string& input, std::int64_t rows, std::int64_t features);

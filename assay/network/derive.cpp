@@ -157,6 +157,9 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       need(node, node.attributes.beta, "beta");
       need(node, node.attributes.k, "k");
       break;
+    case Op::leaky_relu:
+      need(node, node.attributes.alpha, "alpha");
+      break;
     case Op::dropout: {
       const double probability = need(node, node.attributes.probability, "probability");
       if (!(probability >= 0 && probability < 1)) wrong(node, "attribute 'probability' is not in [0, 1)");

@@ -56,13 +56,14 @@ enum class Op {
   rotary,
   cross_attention,
   sinusoids,
+  leaky_relu,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 40> names{"convolution",
+  static constexpr std::array<const char*, 41> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -101,7 +102,8 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "rms_norm",
                                                      "rotary",
                                                      "cross_attention",
-                                                     "sinusoids"};
+                                                     "sinusoids",
+                                                     "leaky_relu"};
 };
 
 namespace assay::network {
@@ -132,7 +134,7 @@ struct Attributes {
   std::optional<std::int64_t> begin;      ///< slice
   std::optional<std::int64_t> length;     ///< slice; position_embedding, where it is not that of its input
   std::optional<std::int64_t> size;       ///< local_response_norm, as are the next three
-  std::optional<double> alpha;
+  std::optional<double> alpha;            ///< also leaky_relu: the slope below 0
   std::optional<double> beta;
   std::optional<double> k;
 };

@@ -235,6 +235,7 @@ OPERATORS = {
     "local_response_norm": local_response_norm,
     "l2_norm": l2_norm,
     "relu": one(lambda x: x.clip(0)),
+    "leaky_relu": lambda inputs, node: numpy.where(inputs[0] < 0, node["attributes"]["alpha"], 1) * inputs[0],
     "relu6": one(lambda x: x.clip(0, 6)),
     "gelu": one(lambda x: x * (1 + ERF(x / math.sqrt(2))) / 2),
     "gelu_tanh": one(lambda x: x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2),

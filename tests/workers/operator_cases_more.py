@@ -34,6 +34,7 @@ def maps():
             node("both", "concat", ["larger", "spread"], [8, 12, 13]),
             node("up", "transposed_convolution", "both", [3, 25, 40], [[8, 3, 3, 4], [3]], **overlapping),
             node("normal", "l2_norm", "up", [3, 25, 40], [[3]]),
+            node("leaky", "leaky_relu", "normal", [3, 25, 40], alpha=0.3),
         ],
     )
 

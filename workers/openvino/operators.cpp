@@ -213,6 +213,11 @@ Output relu6(const GraphNode&, const Inputs& in, Building&) {
   return make<op::Clamp>(in[0], 0, 6);
 }
 
+Output leaky_relu(const GraphNode& node, const Inputs& in, Building&) {
+  const auto slope = static_cast<float>(node.attribute<double>("alpha"));
+  return make<op::PRelu>(in[0], op::Constant::create(ov::element::f32, {1}, {slope}));
+}
+
 template <ov::op::GeluApproximationMode mode>
 Output gelu(const GraphNode&, const Inputs& in, Building&) {
   return make<op::Gelu>(in[0], mode);
@@ -268,6 +273,7 @@ std::map<std::string, Operator> own_operators() {
       {"local_response_norm", local_response_norm},
       {"l2_norm", l2_norm},
       {"relu", plain<op::Relu>},
+      {"leaky_relu", leaky_relu},
       {"relu6", relu6},
       {"gelu", gelu<ov::op::GeluApproximationMode::ERF>},
       {"gelu_tanh", gelu<ov::op::GeluApproximationMode::TANH>},

@@ -194,6 +194,7 @@ TABLE = {
     "local_response_norm": _local_response_norm,
     "l2_norm": _l2_norm,
     "relu": _plain(F.relu),
+    "leaky_relu": lambda node, x, _: F.LeakyReLU(x, act_type="leaky", slope=node["attributes"]["alpha"]),
     "relu6": _plain(F.clip, a_min=0, a_max=6),
     "gelu": _plain(F.LeakyReLU, act_type="gelu"),
     "gelu_tanh": _gelu_tanh,

@@ -205,6 +205,7 @@ TABLE = {
     "local_response_norm": _local_response_norm,
     "l2_norm": _l2_norm,
     "relu": _plain("Relu"),
+    "leaky_relu": lambda model, node: model.add("LeakyRelu", node, node["inputs"], alpha=node["attributes"]["alpha"]),
     "relu6": _relu6,
     "gelu": _plain("Gelu"),
     "gelu_tanh": _plain("Gelu", approximate="tanh"),

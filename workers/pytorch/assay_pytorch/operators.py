@@ -184,6 +184,7 @@ TABLE = {
     "local_response_norm": _local_response_norm,
     "l2_norm": lambda node, layers: L2Norm(node["shape"][0]),
     "relu": _overwriting(functional.relu),
+    "leaky_relu": lambda node, layers: (functional.leaky_relu, {"negative_slope": node["attributes"]["alpha"]}),
     "relu6": _overwriting(functional.relu6),
     "gelu": _plain(functional.gelu),
     "gelu_tanh": _plain(functional.gelu, approximate="tanh"),

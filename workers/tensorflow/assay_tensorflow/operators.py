@@ -323,6 +323,7 @@ TABLE = {
     "local_response_norm": _local_response_norm,
     "l2_norm": lambda node, layers, x: _called(node, layers, L2Norm(node["shape"][0]), x),
     "relu": _plain(ops.relu),
+    "leaky_relu": lambda node, layers, x: ops.leaky_relu(x, node["attributes"]["alpha"]),
     "relu6": _plain(ops.relu6),
     "gelu": _plain(ops.gelu, approximate=False),
     "gelu_tanh": _plain(ops.gelu, approximate=True),
