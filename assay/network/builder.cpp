@@ -41,6 +41,11 @@ std::string Builder::image(std::int64_t channels, std::int64_t size) {
   return "image";
 }
 
+std::string Builder::volume(std::int64_t channels, std::int64_t size) {
+  graph_.inputs.push_back({"volume", {channels, size, size, size}, InputType::real, {}});
+  return "volume";
+}
+
 std::string Builder::numbers(const std::string& name, std::int64_t count) {
   graph_.inputs.push_back({name, {count}, InputType::real, {}});
   return name;
@@ -85,6 +90,18 @@ std::string Builder::transposed_convolution(const std::string& name, const std::
   return add(Op::transposed_convolution, name, {input}, a);
 }
 
+std::string Builder::convolution3d(const std::string& name, const std::string& input, std::int64_t channels,
+                                   std::int64_t kernel) {
+  const std::int64_t before = (kernel - 1) / 2;
+  const std::int64_t behind = kernel - 1 - before;
+  Attributes a = windowed({{kernel, kernel, kernel}, {1, 1, 1}, {before, before, before}});
+  if (behind != before) a.padding_behind = {behind, behind, behind};
+  a.channels = channels;
+  a.groups = 1;
+  a.bias = true;
+  return add(Op::convolution3d, name, {input}, a);
+}
+
 std::string Builder::linear(const std::string& name, const std::string& input, std::int64_t features, bool bias) {
   Attributes a;
   a.features = features;
@@ -122,6 +139,12 @@ std::string Builder::max_pool(const std::string& name, const std::string& input,
   Attributes a = windowed(window);
   a.ceil = ceil;
   return add(Op::max_pool, name, {input}, a);
+}
+
+std::string Builder::max_pool3d(const std::string& name, const std::string& input, std::int64_t size) {
+  Attributes a = windowed({{size, size, size}, {size, size, size}, {0, 0, 0}});
+  a.ceil = false;
+  return add(Op::max_pool3d, name, {input}, a);
 }
 
 std::string Builder::average_pool(const std::string& name, const std::string& input, const Window& window,

@@ -24,6 +24,7 @@ class Builder {
 
   std::string image(std::int64_t channels, std::int64_t size);
   std::string numbers(const std::string& name, std::int64_t count);
+  std::string volume(std::int64_t channels, std::int64_t size);
   std::string tokens(const std::string& name, std::int64_t positions, std::int64_t below);
 
   std::string convolution(const std::string& name, const std::string& input, std::int64_t channels,
@@ -34,6 +35,10 @@ class Builder {
   /// With a bias.
   std::string transposed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                      std::int64_t kernel, std::int64_t stride);
+  /// Over a volume, of stride 1, with a bias and with padding so that the output is as large as the input: where that
+  /// is odd, one more behind.
+  std::string convolution3d(const std::string& name, const std::string& input, std::int64_t channels,
+                            std::int64_t kernel);
   std::string linear(const std::string& name, const std::string& input, std::int64_t features, bool bias = true);
   /// A linear node without a weight of its own.
   std::string linear_with_weight_of(const std::string& name, const std::string& input, const std::string& owner,
@@ -45,6 +50,8 @@ class Builder {
   std::string normed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                  const Window& window, double epsilon, std::int64_t groups = 1);
   std::string max_pool(const std::string& name, const std::string& input, const Window& window, bool ceil = false);
+  /// Of a volume, in blocks of size x size x size.
+  std::string max_pool3d(const std::string& name, const std::string& input, std::int64_t size);
   std::string average_pool(const std::string& name, const std::string& input, const Window& window,
                            bool count_padding = true);
   /// Enlarged to size x size.

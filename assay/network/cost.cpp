@@ -10,6 +10,7 @@ double flops_of(const Node& node, const Shape& input, const Shape& last_input) {
   const auto outputs = static_cast<double>(elements(node.shape));
   switch (node.op) {
     case Op::convolution:
+    case Op::convolution3d:
     case Op::dilated_convolution: {
       const auto& weight = node.parameters[0].shape;
       return 2 * outputs * static_cast<double>(elements(weight) / weight[0]);
@@ -35,6 +36,7 @@ double flops_of(const Node& node, const Shape& input, const Shape& last_input) {
 std::int64_t heavy_operators(const Node& node) {
   switch (node.op) {
     case Op::convolution:
+    case Op::convolution3d:
     case Op::dilated_convolution:
     case Op::transposed_convolution:
     case Op::linear:

@@ -109,6 +109,7 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
   switch (node.op) {
     case Op::convolution:
     case Op::dilated_convolution:
+    case Op::convolution3d:
       return derive_convolution(node, input);
     case Op::linear:
       return derive_linear(node, input, shared);
@@ -141,6 +142,7 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
     case Op::slice:
       return derive_part(node, input);
     case Op::max_pool:
+    case Op::max_pool3d:
     case Op::average_pool:
       return derive_pool(node, input);
     case Op::global_average_pool:

@@ -1,15 +1,22 @@
-// Operators that slide a window over an image.
+// Operators that slide a window over an image or a volume.
 
 #include "assay/network/derive_parts.hpp"
 
 namespace assay::network::derivation {
 namespace {
 
-/// Numbers of a kernel, a stride or a padding: height and width.
+bool is_of_volumes(const Node& node) {
+  return node.op == Op::convolution3d || node.op == Op::max_pool3d;
+}
+
+/// Numbers of a kernel, a stride or a padding: height and width, of volumes also depth in front.
 const std::vector<std::int64_t>& need_extent(const Node& node, const std::optional<std::vector<std::int64_t>>& value,
                                              const char* name, std::int64_t least) {
   const auto& numbers = need(node, value, name);
-  if (numbers.size() != 2) wrong(node, fmt::format("attribute '{}' needs a height and a width", name));
+  if (numbers.size() != (is_of_volumes(node) ? 3 : 2)) {
+    const char* what = is_of_volumes(node) ? "a depth, a height and a width" : "a height and a width";
+    wrong(node, fmt::format("attribute '{}' needs {}", name, what));
+  }
   for (const auto number : numbers) {
     if (number < least || number >= kMostOfOne) wrong(node, fmt::format("attribute '{}' has {}", name, number));
   }
@@ -17,8 +24,8 @@ const std::vector<std::int64_t>& need_extent(const Node& node, const std::option
 }
 
 std::int64_t window_count(const Node& node, std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t padding, bool ceil) {
-  const std::int64_t room = size + 2 * padding - kernel;
+                          std::int64_t padding, std::int64_t behind, bool ceil) {
+  const std::int64_t room = size + padding + behind - kernel;
   if (room < 0) wrong(node, fmt::format("a window of {} does not fit {} with padding {}", kernel, size, padding));
   std::int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
   // A window that would begin in the padding behind the input is none.
@@ -26,19 +33,21 @@ std::int64_t window_count(const Node& node, std::int64_t size, std::int64_t kern
   return count;
 }
 
-/// The output of windows over an image, with `channels` channels.
+/// The output of windows over an image or a volume, with `channels` channels.
 Shape slid(const Node& node, const Shape& input, std::int64_t channels, bool ceil) {
-  need_rank(node, input, 3);
+  need_rank(node, input, is_of_volumes(node) ? 4 : 3);
   const auto& kernel = need_extent(node, node.attributes.kernel, "kernel", 1);
   const auto& stride = need_extent(node, node.attributes.stride, "stride", 1);
   const auto& padding = need_extent(node, node.attributes.padding, "padding", 0);
+  const bool uneven = node.op == Op::convolution3d && node.attributes.padding_behind;
+  const auto& behind = uneven ? need_extent(node, node.attributes.padding_behind, "padding_behind", 0) : padding;
   const std::vector<std::int64_t> alone(kernel.size(), 1);
   const bool dilated = node.op == Op::dilated_convolution;
   const auto& dilation = dilated ? need_extent(node, node.attributes.dilation, "dilation", 1) : alone;
   Shape shape{channels};
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const std::int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
-    shape.push_back(window_count(node, input[1 + i], reach, stride[i], padding[i], ceil));
+    shape.push_back(window_count(node, input[1 + i], reach, stride[i], padding[i], behind[i], ceil));
   }
   return shape;
 }
@@ -84,7 +93,7 @@ void derive_resize(Node& node, const Shape& input) {
 }
 
 void derive_pool(Node& node, const Shape& input) {
-  need_rank(node, input, 3);
+  need_rank(node, input, is_of_volumes(node) ? 4 : 3);
   node.shape = slid(node, input, input[0], need(node, node.attributes.ceil, "ceil"));
   if (node.op == Op::average_pool) need(node, node.attributes.count_padding, "count_padding");
 }

@@ -12,7 +12,7 @@ namespace assay::network {
 constexpr std::int64_t kGraphVersion = 1;
 
 /// Sizes of a tensor without the batch, which stands in front of every one. Images are [channels, height, width],
-/// sequences [positions, features], whatever layout a framework uses inside.
+/// volumes [channels, depth, height, width], sequences [positions, features], whatever layout a framework uses inside.
 using Shape = std::vector<std::int64_t>;
 
 enum class Op {
@@ -57,13 +57,15 @@ enum class Op {
   cross_attention,
   sinusoids,
   leaky_relu,
+  convolution3d,
+  max_pool3d,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 41> names{"convolution",
+  static constexpr std::array<const char*, 43> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -103,7 +105,9 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "rotary",
                                                      "cross_attention",
                                                      "sinusoids",
-                                                     "leaky_relu"};
+                                                     "leaky_relu",
+                                                     "convolution3d",
+                                                     "max_pool3d"};
 };
 
 namespace assay::network {
@@ -111,11 +115,12 @@ namespace assay::network {
 /// What an operator leaves open. Each has its own few; the others stay null.
 struct Attributes {
   std::optional<std::int64_t> channels;             ///< convolution
-  std::optional<std::vector<std::int64_t>> kernel;  ///< height and width; so are the next two
+  std::optional<std::vector<std::int64_t>> kernel;  ///< (depth,) height and width; so are the next two
   std::optional<std::vector<std::int64_t>> stride;
   std::optional<std::vector<std::int64_t>> padding;
-  std::optional<std::vector<std::int64_t>> sizes;     ///< resize: height and width of the output
-  std::optional<std::vector<std::int64_t>> dilation;  ///< dilated_convolution: every so many values are seen
+  std::optional<std::vector<std::int64_t>> padding_behind;  ///< convolution3d, where it differs from that in front
+  std::optional<std::vector<std::int64_t>> sizes;           ///< resize: height and width of the output
+  std::optional<std::vector<std::int64_t>> dilation;        ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
   std::optional<std::int64_t> features;  ///< linear, embeddings, sinusoids, recurrent layers
   std::optional<bool> bias;
@@ -145,6 +150,7 @@ void describe(V& v, Attributes& a) {
   v("kernel", a.kernel);
   v("stride", a.stride);
   v("padding", a.padding);
+  v("padding_behind", a.padding_behind);
   v("sizes", a.sizes);
   v("dilation", a.dilation);
   v("groups", a.groups);

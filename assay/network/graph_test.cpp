@@ -125,6 +125,19 @@ TEST(Graph, AttentionMayCrossOverToFewerHeadsOfAnotherLength) {
   EXPECT_EQ(shape(5, 8, 4, false), Shape{});
 }
 
+// A window of 2 needs one zero behind and none in front.
+TEST(Graph, AVolumeKeepsItsSizeUntilItIsPooled) {
+  Builder b("volume");
+  const auto x = b.convolution3d("conv", b.volume(4, 7), 6, 2);
+  const auto graph = b.finish(b.max_pool3d("pool", x, 2));
+  EXPECT_EQ(graph.nodes[0].shape, (Shape{6, 7, 7, 7}));
+  EXPECT_EQ(graph.nodes[0].parameters[0].shape, (Shape{6, 4, 2, 2, 2}));
+  EXPECT_EQ(graph.nodes[1].shape, (Shape{6, 3, 3, 3}));
+  auto wire = to_wire(graph);
+  wire["nodes"][0]["attributes"]["stride"] = {1, 1};
+  EXPECT_THROW(read_graph(wire), Error);
+}
+
 // Pixels become positions, row by row, and a learned token goes in front of them.
 TEST(Graph, AnImageBecomesASequence) {
   Builder b("patches");

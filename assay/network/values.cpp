@@ -47,7 +47,8 @@ std::set<std::string> ends_of_branches(const Graph& graph) {
 }
 
 bool slides_a_window(Op op) {
-  return op == Op::convolution || op == Op::dilated_convolution || op == Op::transposed_convolution;
+  return op == Op::convolution || op == Op::convolution3d || op == Op::dilated_convolution ||
+         op == Op::transposed_convolution;
 }
 
 Fill fill_parameter(const Node& node, const Parameter& parameter, bool damped) {

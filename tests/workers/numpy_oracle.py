@@ -76,6 +76,27 @@ def transposed_convolution(inputs, node, weight, bias=0.0):
     return out + numpy.reshape(bias, (-1, 1, 1))
 
 
+def convolution3d(inputs, node, weight, bias=0.0):
+    """Place by place of the window: what lies there under all windows, times its weights."""
+    a, sizes = node["attributes"], node["shape"][1:]
+    behind = a.get("padding_behind", a["padding"])
+    x = numpy.pad(inputs[0], ((0, 0), (0, 0), *zip(a["padding"], behind)))
+    out = numpy.zeros((len(x), *node["shape"]))
+    for place in numpy.ndindex(*a["kernel"]):
+        parts = zip(place, a["stride"], sizes)
+        seen = x[(..., *(slice(p, p + (n - 1) * s + 1, s) for p, s, n in parts))]
+        out += numpy.einsum("bcdhw,oc->bodhw", seen, weight[(..., *place)])
+    return out + numpy.reshape(bias, (-1, 1, 1, 1))
+
+
+def max_pool3d(inputs, node):
+    a, found = node["attributes"], []
+    for place in numpy.ndindex(*a["kernel"]):
+        parts = zip(place, a["stride"], node["shape"][1:])
+        found.append(inputs[0][(..., *(slice(p, p + (n - 1) * s + 1, s) for p, s, n in parts))])
+    return numpy.max(found, 0)
+
+
 def linear(inputs, node, weight, bias=0.0):
     return inputs[0] @ weight.T + bias
 
@@ -227,6 +248,8 @@ def one(function):
 OPERATORS = {
     "convolution": convolution,
     "dilated_convolution": convolution,
+    "convolution3d": convolution3d,
+    "max_pool3d": max_pool3d,
     "transposed_convolution": transposed_convolution,
     "linear": linear,
     "batch_norm": batch_norm,

@@ -92,7 +92,29 @@ def shared_table():
     )
 
 
+def volumes():
+    """Windows with padding behind alone, and with as much on both sides, every two places of an axis."""
+    even = {"kernel": [2, 2, 2], "stride": [1, 1, 1], "padding": [0, 0, 0], "padding_behind": [1, 1, 1]}
+    other = {"kernel": [3, 1, 3], "stride": [1, 1, 2], "padding": [1, 0, 1]}
+    blocks = {"kernel": [2, 2, 2], "stride": [2, 2, 2], "padding": [0, 0, 0], "ceil": False}
+    return graph(
+        [{"name": "volume", "shape": [3, 5, 4, 6], "type": "real"}],
+        [
+            node("even", "convolution3d", "volume", [4, 5, 4, 6], [[4, 3, 2, 2, 2], [4]], channels=4, groups=1,
+                 bias=True, **even),
+            node("other", "convolution3d", "even", [2, 5, 4, 3], [[2, 4, 3, 1, 3]], channels=2, groups=1, bias=False,
+                 **other),
+            node("both", "concat", ["even", "even"], [8, 5, 4, 6]),
+            node("blocks", "max_pool3d", "both", [8, 2, 2, 3], **blocks),
+            node("a", "flatten", "other", [120]),
+            node("b", "flatten", "blocks", [96]),
+            node("all", "concat", ["a", "b"], [216]),
+        ],
+    )  # fmt: skip
+
+
 CASES = {
+    "volumes": volumes(),
     "shared_table": shared_table(),
     "decoder": decoder(),
     "dots": dots(),

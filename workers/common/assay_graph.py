@@ -172,6 +172,7 @@ class _Drawn:
         """Scaled so that values stay finite and of ordinary size through deep networks."""
         middle, half = {
             "convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
+            "convolution3d": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "dilated_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "transposed_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "linear": lambda: (0, math.sqrt(3 / shape[1])),

@@ -52,7 +52,7 @@ struct Range {
 Range range_of(const std::string& kind, const Shape& shape) {
   double fan_in = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) fan_in *= static_cast<double>(shape[i]);
-  if (kind.ends_with("convolution")) return {0, std::sqrt(6 / fan_in)};
+  if (kind.find("convolution") != std::string::npos) return {0, std::sqrt(6 / fan_in)};
   if (kind == "lstm" || kind == "gru") return {0, std::sqrt(1 / fan_in)};
   if (kind == "linear") return {0, std::sqrt(3 / fan_in)};
   if (kind == "embedding" || kind == "position_embedding" || kind == "bias") return {0, 0.05};

@@ -10,7 +10,7 @@ Output constant(const worker::Value& value, const ov::Shape& shape) {
   return std::make_shared<op::Constant>(type_of(value), shape, value.data.get(), owner);
 }
 
-/// Kernel, stride and padding as a node has them: height and width.
+/// Kernel, stride and padding as a node has them: height and width, of volumes also depth in front.
 struct Window {
   explicit Window(const GraphNode& node) : kernel(extent(node, "kernel")), stride(extent(node, "stride")) {
     padding = extent(node, "padding");
@@ -29,20 +29,24 @@ Output convolution(const GraphNode& node, const Inputs& in, Building& building) 
   const Window w(node);
   const auto groups = static_cast<std::size_t>(node.attribute<std::int64_t>("groups"));
   const auto pads = w.padding_difference();
-  const auto apart = node.attribute<std::vector<std::int64_t>>("dilation", {1, 1});
+  const auto apart = node.attribute("dilation", std::vector<std::int64_t>(w.kernel.size(), 1));
+  const auto behind = node.attribute("padding_behind", std::vector<std::int64_t>(pads.begin(), pads.end()));
+  const ov::CoordinateDiff pads_behind(behind.begin(), behind.end());
   const ov::Strides strides(w.stride), dilations(apart.begin(), apart.end());
   Output out;
   if (groups == 1) {
-    out = make<op::Convolution>(in[0], building.parameter(node, "weight"), strides, pads, pads, dilations);
+    out = make<op::Convolution>(in[0], building.parameter(node, "weight"), strides, pads, pads_behind, dilations);
   } else {
     const auto shape = shape_of(node.parameters.at(0).shape);
-    const ov::Shape grouped{groups, shape.at(0) / groups, shape.at(1), shape.at(2), shape.at(3)};
+    ov::Shape grouped{groups, shape.at(0) / groups};
+    grouped.insert(grouped.end(), shape.begin() + 1, shape.end());
     const auto weight = building.parameter(node, "weight", grouped);
-    out = make<op::GroupConvolution>(in[0], weight, strides, pads, pads, dilations);
+    out = make<op::GroupConvolution>(in[0], weight, strides, pads, pads_behind, dilations);
   }
   if (!node.attribute<bool>("bias")) return out;
-  const auto channels = static_cast<std::size_t>(node.shape.at(0));
-  return make<op::Add>(out, building.parameter(node, "bias", {1, channels, 1, 1}));
+  ov::Shape aligned(1 + node.shape.size(), 1);
+  aligned[1] = static_cast<std::size_t>(node.shape.at(0));
+  return make<op::Add>(out, building.parameter(node, "bias", aligned));
 }
 
 Output transposed_convolution(const GraphNode& node, const Inputs& in, Building& building) {
@@ -96,8 +100,8 @@ ov::op::RoundingType rounding(const GraphNode& node) {
 
 Output max_pool(const GraphNode& node, const Inputs& in, Building&) {
   const Window w(node);
-  return make<op::MaxPool>(in[0], ov::Strides(w.stride), ov::Strides{1, 1}, w.padding, w.padding, w.kernel,
-                           rounding(node));
+  const ov::Strides alone(w.kernel.size(), 1);
+  return make<op::MaxPool>(in[0], ov::Strides(w.stride), alone, w.padding, w.padding, w.kernel, rounding(node));
 }
 
 /// Where padding counts and a last window goes beyond it, OpenVINO would divide by the whole window. So the image is
@@ -266,6 +270,7 @@ std::map<std::string, Operator> own_operators() {
   return {
       {"convolution", convolution},
       {"dilated_convolution", convolution},
+      {"convolution3d", convolution},
       {"transposed_convolution", transposed_convolution},
       {"linear", linear},
       {"batch_norm", batch_norm},
@@ -284,6 +289,7 @@ std::map<std::string, Operator> own_operators() {
       {"hard_sigmoid", plain<op::HSigmoid>},
       {"softmax", softmax},
       {"max_pool", max_pool},
+      {"max_pool3d", max_pool},
       {"average_pool", average_pool},
       {"global_average_pool", global_average_pool},
       {"resize", resize},

@@ -22,6 +22,16 @@ def _convolution(node, x, part):
     )  # fmt: skip
 
 
+def _convolution3d(node, x, part):
+    """MXNet pads both sides alike; other padding is an operator of its own."""
+    a = node["attributes"]
+    if "padding_behind" not in a:
+        return _convolution(node, x, part)
+    sides = [side for pair in zip(a["padding"], a["padding_behind"]) for side in pair]
+    padded = F.pad(x, mode="constant", pad_width=(0, 0, 0, 0, *sides), constant_value=0)
+    return _convolution({**node, "attributes": {**a, "padding": [0, 0, 0]}}, padded, part)
+
+
 def _transposed_convolution(node, x, part):
     a = node["attributes"]
     return F.Deconvolution(
@@ -73,8 +83,8 @@ def _pool(kind):
     """MXNet rounds up with 'full', but has a window even where it begins behind the image: that one is cut off."""
 
     def entry(node, x, _):
-        a, (_, height, width) = node["attributes"], node["input_shapes"][0]
-        sides = list(zip((height, width), a["kernel"], a["stride"], a["padding"]))
+        a, (_, *sizes) = node["attributes"], node["input_shapes"][0]
+        sides = list(zip(sizes, a["kernel"], a["stride"], a["padding"]))
         down = [(size + 2 * padding - kernel) // stride + 1 for size, kernel, stride, padding in sides]
         up = [-(-(size + 2 * padding - kernel) // stride) + 1 for size, kernel, stride, padding in sides]
         window = {"kernel": a["kernel"], "stride": a["stride"], "pad": a["padding"], "name": node["name"]}
@@ -85,7 +95,7 @@ def _pool(kind):
         pooled = F.Pooling(x, pool_type=kind, pooling_convention="full", **window)
         if node["shape"][1:] == up:
             return pooled
-        return F.slice(pooled, begin=(None, None, 0, 0), end=(None, None, *node["shape"][1:]))
+        return F.slice(pooled, begin=(None, None, *[0] * len(sides)), end=(None, None, *node["shape"][1:]))
 
     return entry
 
@@ -187,6 +197,7 @@ FIXED = {
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "convolution3d": _convolution3d,
     "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
@@ -205,6 +216,7 @@ TABLE = {
     "hard_sigmoid": _hard_sigmoid,
     "softmax": _plain(F.softmax, axis=-1),
     "max_pool": _pool("max"),
+    "max_pool3d": _pool("max"),
     "average_pool": _pool("avg"),
     "global_average_pool": _global_average_pool,
     "resize": _resize,

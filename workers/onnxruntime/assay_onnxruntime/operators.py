@@ -191,13 +191,14 @@ def _window(attributes):
     return {
         "kernel_shape": attributes["kernel"],
         "strides": attributes["stride"],
-        "pads": [*attributes["padding"], *attributes["padding"]],
+        "pads": [*attributes["padding"], *attributes.get("padding_behind", attributes["padding"])],
     }
 
 
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "convolution3d": _convolution,
     "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
@@ -216,6 +217,7 @@ TABLE = {
     "hard_sigmoid": _plain("HardSigmoid", alpha=1 / 6, beta=0.5),
     "softmax": _plain("Softmax", axis=-1),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _global_average_pool,
     "resize": _resize,

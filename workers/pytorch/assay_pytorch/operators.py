@@ -46,6 +46,17 @@ class Attention(nn.Module):
         return out.transpose(1, 2).flatten(-2)
 
 
+class PaddedConv3d(nn.Conv3d):
+    """With other padding behind than in front."""
+
+    def __init__(self, *arguments, sides, device=None, **named):
+        super().__init__(*arguments, device=device, **named)
+        self.sides = sides
+
+    def forward(self, x):
+        return super().forward(functional.pad(x, self.sides))
+
+
 class L2Norm(nn.Module):
     """Channels of a pixel divided by their norm, times a weight each."""
 
@@ -71,6 +82,21 @@ def _convolution(node, _):
     channels_in = weight[1] * a["groups"]
     window = {"stride": a["stride"], "padding": a["padding"], "groups": a["groups"], "bias": a["bias"]}
     return skip_init(nn.Conv2d, channels_in, a["channels"], a["kernel"], dilation=a.get("dilation") or 1, **window)
+
+
+def _convolution3d(node, _):
+    a = node["attributes"]
+    channels_in = node["parameters"][0]["shape"][1] * a["groups"]
+    window = {"stride": a["stride"], "groups": a["groups"], "bias": a["bias"]}
+    if "padding_behind" not in a:
+        return skip_init(nn.Conv3d, channels_in, a["channels"], a["kernel"], padding=a["padding"], **window)
+    pairs = reversed(list(zip(a["padding"], a["padding_behind"])))  # torch begins with the last dimension
+    return skip_init(PaddedConv3d, channels_in, a["channels"], a["kernel"], sides=[*sum(pairs, ())], **window)
+
+
+def _max_pool3d(node, _):
+    a = node["attributes"]
+    return nn.MaxPool3d(a["kernel"], a["stride"], a["padding"], ceil_mode=bool(a.get("ceil")))
 
 
 def _transposed_convolution(node, _):
@@ -177,6 +203,7 @@ def _overwriting(function):
 TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _convolution,
+    "convolution3d": _convolution3d,
     "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
@@ -195,6 +222,7 @@ TABLE = {
     "hard_sigmoid": _plain(functional.hardsigmoid),
     "softmax": _plain(functional.softmax, dim=-1),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool3d,
     "average_pool": _average_pool,
     "global_average_pool": _plain(global_average_pool),
     "resize": _resize,

@@ -31,7 +31,7 @@ def _draw_layer(node, layer, generator):
         tensor.uniform_(middle - half, middle + half, generator=generator)
 
     op = node["op"]
-    if op.endswith("convolution"):
+    if "convolution" in op:
         uniform(layer.weight, 0, math.sqrt(6 / layer.weight[0].numel()))
     elif node["attributes"].get("shared"):
         pass  # drawn with its owner

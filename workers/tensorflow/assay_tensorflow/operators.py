@@ -87,13 +87,15 @@ class Scale(kl.Layer):
 
 
 def to_graph_order(x):
-    """Channels in front, where `x` is a batch of images."""
-    return ops.transpose(x, (0, 3, 1, 2)) if len(x.shape) == 4 else x
+    """Channels in front, where `x` is a batch of images or volumes."""
+    rank = len(x.shape)
+    return ops.transpose(x, (0, rank - 1, *range(1, rank - 1))) if rank >= 4 else x
 
 
 def from_graph_order(x):
-    """Channels last, where `x` is a batch of images."""
-    return ops.transpose(x, (0, 2, 3, 1)) if len(x.shape) == 4 else x
+    """Channels last, where `x` is a batch of images or volumes."""
+    rank = len(x.shape)
+    return ops.transpose(x, (0, *range(2, rank), 1)) if rank >= 4 else x
 
 
 def _as_in_graph(function):
@@ -156,6 +158,12 @@ def _dilated_convolution(node, layers, x):
         raise assay_worker.Refused(message % (a["stride"], node["name"]))
     arguments = {**window.arguments(), "dilation_rate": tuple(a["dilation"]), "groups": a["groups"]}
     layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    return _called(node, layers, layer, window.pad(x, 0.0))
+
+
+def _convolution3d(node, layers, x):
+    a, window = node["attributes"], _Window(node)
+    layer = kl.Conv3D(a["channels"], tuple(a["kernel"]), groups=a["groups"], use_bias=a["bias"], **window.arguments())
     return _called(node, layers, layer, window.pad(x, 0.0))
 
 
@@ -258,7 +266,7 @@ def _flatten(node, layers, x):
 
 
 def _concat(node, layers, *inputs):
-    return ops.concatenate(inputs, axis=-1 if len(node["shape"]) == 3 else 1)
+    return ops.concatenate(inputs, axis=-1 if len(node["shape"]) >= 3 else 1)
 
 
 def _broadcast(function):
@@ -317,6 +325,7 @@ TABLE = {
     "convolution": _convolution,
     "dilated_convolution": _dilated_convolution,
     "transposed_convolution": _transposed_convolution,
+    "convolution3d": _convolution3d,
     "linear": _as_in_graph(_linear),
     "batch_norm": _batch_norm,
     "layer_norm": _as_in_graph(_layer_norm),
@@ -334,6 +343,7 @@ TABLE = {
     "hard_sigmoid": _plain(ops.hard_sigmoid),
     "softmax": _as_in_graph(_plain(ops.softmax, axis=-1)),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _plain(ops.mean, axis=(1, 2)),
     "resize": _resize,

@@ -36,6 +36,8 @@ def _variable(layer, name):
         return layer.kernel, lambda w: w.transpose(2, 3, 0, 1).reshape(layer.kernel.shape)
     if isinstance(layer, (kl.Conv2D, kl.Conv2DTranspose)):  # [out, in, …], or [in, out, …]
         return layer.kernel, lambda w: w.transpose(2, 3, 1, 0)
+    if isinstance(layer, kl.Conv3D):
+        return layer.kernel, lambda w: w.transpose(2, 3, 4, 1, 0)
     if isinstance(layer, kl.Dense):
         return layer.kernel, numpy.transpose
     if isinstance(layer, kl.RMSNormalization):
