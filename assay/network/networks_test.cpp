@@ -12,6 +12,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"alexnet", 61'100'840},       // torchvision
     {"bert_base", 109'482'240},    // transformers
     {"bert_large", 335'141'888},   // transformers
+    {"cosmoflow", 5'597'604},      // MLPerf HPC's sizes, by hand
     {"deeplabv3", 39'638'869},     // torchvision, 42,004,074 less 2,365,205 of its auxiliary head
     {"deit", 22'050'664},          // timm, DeiT-S
     {"densenet121", 7'978'856},    // torchvision
@@ -23,7 +24,7 @@ const std::map<std::string, std::int64_t> kPublished{
     {"llama", 1'100'048'384},      // TinyLlama 1.1B
     {"lstm", 19'775'200},          // Zaremba 2014, medium: 20 M
     {"mobilenet_v2", 3'504'872},   // torchvision
-    {"ncf", 31'832'577},           // MLPerf Training 0.5, 31.8 M
+    {"ncf", 31'832'577},           // MLPerf's sizes, by hand
     {"resnet50", 25'557'032},      // torchvision
     {"roberta", 124'645'632},      // transformers
     {"squeezenet", 1'248'424},     // torchvision
@@ -305,6 +306,20 @@ TEST(Networks, TransformerIsTorchsWithATable) {
   // Weights meet each of 128 tokens; scores and values of 18 attentions.
   const double s = 128, weights = 18 * 4.0 * 512 * 512 + 12 * 2.0 * 512 * 2048 + 37'000.0 * 512;
   EXPECT_DOUBLE_EQ(cost_of(build("transformer")).total.flops, 2 * (s * weights + 18 * 2 * s * s * 512));
+}
+
+// Windows of 2 x 2 x 2 from 4 to 32, 64, 128, 256 and 512 channels; 512 of 4 x 4 x 4 go into 128, 64 and 4 features.
+TEST(Networks, CosmoflowFollowsItsLayers) {
+  std::int64_t parameters = (512 * 64 + 1) * 128 + 129 * 64 + 65 * 4, in = 4;
+  double macs = 512.0 * 64 * 128 + 128 * 64 + 64 * 4, side = 128;
+  for (const std::int64_t out : {32, 64, 128, 256, 512}) {
+    parameters += (8 * in + 1) * out;
+    macs += side * side * side * static_cast<double>(8 * in * out);
+    in = out;
+    side /= 2;
+  }
+  EXPECT_EQ(build("cosmoflow").parameters, parameters);
+  EXPECT_DOUBLE_EQ(cost_of(build("cosmoflow")).total.flops, 2 * macs);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ SMALLEST = {
     "alexnet": {"classes": 10},
     "bert_base": {"sequence": 8},
     "bert_large": {"sequence": 8, "layers": 2, "features": 128},
+    "cosmoflow": {"size": 32, "channels": 2},
     "deeplabv3": {"image": 64},
     "deit": {"image": 32, "layers": 2, "features": 128},
     "densenet121": {"image": 32},
