@@ -16,42 +16,6 @@ from keras import ops
 from . import sequences
 
 
-class PositionEmbedding(kl.Layer):
-    """The first rows of a table, the same for each sample, whatever the input holds."""
-
-    def __init__(self, rows, features, length):
-        super().__init__()
-        self.embeddings = self.add_weight(shape=(rows, features), initializer="zeros", name="embeddings")
-        self.length = length
-
-    def call(self, x):
-        return ops.broadcast_to(self.embeddings[: self.length], (x.shape[0], self.length, self.embeddings.shape[1]))
-
-
-class Attention(kl.Layer):
-    """Scaled dot-product attention on [batch, positions, features], split into heads, as in Keras' own layers. Each of
-    `key_heads` serves some heads of the queries."""
-
-    def __init__(self, heads, key_heads, causal, dropout):
-        super().__init__()
-        self.heads, self.key_heads, self.causal, self.dropout = heads, key_heads, causal, kl.Dropout(dropout)
-
-    def split(self, x, heads):
-        parts = ops.reshape(x, (*x.shape[:2], heads, x.shape[2] // heads))
-        return parts if heads == self.heads else ops.repeat(parts, self.heads // heads, axis=2)
-
-    def call(self, inputs, training=False):
-        batch, positions, features = inputs[0].shape
-        heads = (self.heads, self.key_heads, self.key_heads)
-        queries, keys, values = (self.split(x, count) for x, count in zip(inputs, heads))
-        scores = ops.einsum("bqhf,bkhf->bhqk", queries * (features // self.heads) ** -0.5, keys)
-        if self.causal:
-            hidden = numpy.triu(numpy.full((positions, positions), -math.inf, "float32"), 1)
-            scores = scores + ops.cast(hidden, scores.dtype)
-        shares = self.dropout(ops.softmax(scores), training=training)
-        return ops.reshape(ops.einsum("bhqk,bkhf->bqhf", shares, values), (batch, positions, features))
-
-
 class LocalResponseNorm(kl.Layer):
     """Over channels, which are last. The graph's alpha is for the sum of the window, TensorFlow's for each channel."""
 
@@ -288,17 +252,6 @@ def _embedding(node, layers, x):
     return _called(node, layers, kl.Embedding(a["rows"], a["features"]), x)
 
 
-def _position_embedding(node, layers, x):
-    a = node["attributes"]
-    return _called(node, layers, PositionEmbedding(a["rows"], a["features"], node["shape"][0]), x)
-
-
-def _attention(node, layers, *inputs):
-    a = node["attributes"]
-    heads, key_heads = a["heads"], a.get("key_heads", a["heads"])
-    return Attention(heads, key_heads, bool(a.get("causal")), a.get("dropout") or 0.0)(list(inputs))
-
-
 def _dropout(node, layers, x):
     return kl.Dropout(node["attributes"]["probability"])(x)
 
@@ -353,9 +306,6 @@ TABLE = {
     "add": _broadcast(ops.add),
     "multiply": _broadcast(ops.multiply),
     "embedding": _embedding,
-    "position_embedding": _position_embedding,
-    "attention": _attention,
-    "cross_attention": _attention,
     "select": _select,
     "slice": _as_in_graph(_slice),
     **sequences.TABLE,
