@@ -13,7 +13,8 @@ bool is_of_volumes(const Node& node) {
 const std::vector<std::int64_t>& need_extent(const Node& node, const std::optional<std::vector<std::int64_t>>& value,
                                              const char* name, std::int64_t least) {
   const auto& numbers = need(node, value, name);
-  if (numbers.size() != (is_of_volumes(node) ? 3 : 2)) {
+  const std::size_t count = is_of_volumes(node) ? 3 : 2;
+  if (numbers.size() != count) {
     const char* what = is_of_volumes(node) ? "a depth, a height and a width" : "a height and a width";
     wrong(node, fmt::format("attribute '{}' needs {}", name, what));
   }
