@@ -68,6 +68,114 @@ MISTAKES = {
 }
 
 
+_ORT = ("onnxruntime", "assay_onnxruntime/operators.py")
+_ORT_SEQUENCES = ("onnxruntime", "assay_onnxruntime/sequences.py")
+_SMALL = {
+    "ssd300": ("--option", "classes=2"),
+    "cosmoflow": ("--option", "size=32", "--option", "channels=4"),
+    "deeplabv3": ("--option", "image=64"),
+    "dlrm": ("--option", "rows=100"),
+    "llama": ("--option", "layers=1", "--option", "features=256", "--option", "hidden=512"),
+    "transformer": ("--option", "layers=1"),
+    "unet": ("--option", "image=32"),
+    "vit_b16": ("--option", "layers=1"),
+}
+
+
+def _in(worker, network, replaced):
+    return Mistake(*worker, replaced, network, _SMALL.get(network, ()))
+
+
+# Each in an operator that only a few networks need; outputs keep their shape.
+MISTAKES_OF_FEW = {
+    "pixels column by column": _in(
+        _ORT_SEQUENCES,
+        "vit_b16",
+        {
+            '[*node["inputs"], flat]': (
+                '[model.add("Transpose", node, node["inputs"], part="turned", perm=[0, 1, 3, 2]), flat]'
+            )
+        },
+    ),
+    "no dilation": _in(
+        ("tensorflow", "assay_tensorflow/operators.py"),
+        "deeplabv3",
+        {'"dilation_rate": tuple(a["dilation"])': '"dilation_rate": (1, 1)'},
+    ),
+    "corners aligned": _in(
+        ("mxnet", "assay_mxnet/operators.py"), "deeplabv3", {'"align_corners": False': '"align_corners": True'}
+    ),
+    "kernel the other way round": _in(
+        ("tensorflow", "assay_tensorflow/weights.py"),
+        "unet",
+        {
+            "    if isinstance(layer, (kl.Conv2D, kl.Conv2DTranspose)):": (
+                "    if isinstance(layer, kl.Conv2DTranspose):\n"
+                "        return layer.kernel, lambda w: w[..., ::-1].transpose(2, 3, 1, 0)\n"
+                "    if isinstance(layer, kl.Conv2D):"
+            )
+        },
+    ),
+    "another norm": _in(_ORT, "ssd300", {"axis=1, p=2": "axis=1, p=1"}),
+    "another slope": _in(
+        ("mxnet", "assay_mxnet/operators.py"), "cosmoflow", {'slope=node["attributes"]["alpha"]': "slope=0.25"}
+    ),
+    "padding in front": _in(
+        _ORT,
+        "cosmoflow",
+        {
+            '[*attributes["padding"], *attributes.get("padding_behind", attributes["padding"])]': (
+                '[*attributes.get("padding_behind", attributes["padding"]), *attributes["padding"]]'
+            )
+        },
+    ),
+    "means of blocks": _in(
+        _ORT,
+        "cosmoflow",
+        {
+            '"max_pool3d": _max_pool': (
+                '"max_pool3d": lambda model, node: model.add("AveragePool", node, node["inputs"], '
+                '**_window(node["attributes"]))'
+            )
+        },
+    ),
+    "gates of an LSTM in another order": _in(_ORT_SEQUENCES, "lstm", {"(0, 3, 1, 2)": "(0, 1, 2, 3)"}),
+    "gates of a GRU in another order": _in(
+        ("tensorflow", "assay_tensorflow/weights.py"), "gru", {"[update, reset, new]": "[reset, update, new]"}
+    ),
+    "above the diagonal": _in(
+        _ORT_SEQUENCES, "dlrm", {"numpy.tril_indices(count, -1)": "numpy.triu_indices(count, 1)"}
+    ),
+    "epsilon of a norm without mean": _in(
+        _ORT_SEQUENCES, "llama", {'numpy.float32(node["attributes"]["epsilon"])': "numpy.float32(1e-4)"}
+    ),
+    "turned back": _in(_ORT_SEQUENCES, "llama", {'model.add("Sub", node, less': 'model.add("Add", node, less'}),
+    "heads of keys in turns": _in(
+        _ORT,
+        "llama",
+        {
+            "[0, 0, key_heads, 1, size]": "[0, 0, 1, key_heads, size]",
+            '[1, 1, 1, node["attributes"]["heads"] // key_heads, 1]': (
+                '[1, 1, node["attributes"]["heads"] // key_heads, 1, 1]'
+            ),
+        },
+    ),
+    "positions from behind": _in(
+        _ORT_SEQUENCES, "transformer", {"assay_graph.sinusoids(node))": "assay_graph.sinusoids(node)[::-1].copy())"}
+    ),
+    "a shared table with the other sign": _in(
+        _ORT,
+        "transformer",
+        {
+            '"Gather", node, [weight, *node["inputs"]], axis=0': (
+                '"Gather", node, [model.add("Neg", node, [weight], part="negative") if owner else weight, '
+                '*node["inputs"]], axis=0'
+            )
+        },
+    ),
+}
+
+
 def can_show(mistake):
     """Whether the mistake makes a difference on this CPU: without bf16 OpenVINO computes in fp32 as all others."""
     flags = pathlib.Path("/proc/cpuinfo").read_text().split()

@@ -32,7 +32,7 @@ install(EXPORT assay NAMESPACE assay:: FILE assayTargets.cmake DESTINATION lib/c
 # Headers of what is not among the libraries, and those of tests, stay here.
 foreach(folder core stats network platform plan store measure compare tune model predict report)
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/assay/${folder}/*.hpp")
-  list(FILTER headers EXCLUDE REGEX "(fake_root|plan_fixture|store_suite|test_server|onnx_bytes|simulate_in_child)\\.hpp$")
+  list(FILTER headers EXCLUDE REGEX "(fake_root|plan_fixture|store_suite|test_server|onnx_bytes|networks/networks|simulate_in_child)\\.hpp$")
   foreach(header ${headers})
     get_filename_component(within "${header}" DIRECTORY)
     install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "include/${within}" COMPONENT development)

@@ -16,7 +16,7 @@ struct NodeCost {
 };
 
 /// The shape of a network's parallelism, after collapsing it to heavy operators: convolution and linear are one each,
-/// attention is two matrix products one after the other.
+/// attention is two matrix products one after the other, a recurrent layer one for its input and one for each position.
 struct Width {
   std::int64_t heavy = 0;
   std::int64_t depth = 0;  ///< the longest chain of heavy operators
@@ -29,7 +29,8 @@ struct Cost {
   Width width;
 };
 
-/// From the graph alone. FLOPs are those of convolution, linear and attention; a causal attention counts in full.
+/// From the graph alone. FLOPs are those of convolutions, linear and recurrent layers and attention; a causal attention
+/// counts in full.
 Cost cost_of(const Graph& graph);
 
 /// FLOPs of one step of `batch` samples; training is three times inference.

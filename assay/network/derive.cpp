@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
-namespace assay::network {
-namespace {
+#include "assay/network/derive_parts.hpp"
 
-constexpr std::int64_t kMostOfOne = std::int64_t{1} << 31;  // of a dimension or an attribute
+namespace assay::network::derivation {
 
-[[noreturn]] void wrong(const Node& node, const std::string& what) {
+void wrong(const Node& node, const std::string& what) {
   fail(ErrorKind::bad_input, "node {} ({}): {}", shown(node.name), name_of(node.op), what);
 }
 
@@ -17,32 +16,10 @@ std::string text(const Shape& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-template <typename T>
-const T& need(const Node& node, const std::optional<T>& value, const char* name) {
-  if (!value) wrong(node, fmt::format("attribute '{}' is missing", name));
-  return *value;
-}
-
 std::int64_t need_positive(const Node& node, const std::optional<std::int64_t>& value, const char* name) {
   const std::int64_t number = need(node, value, name);
   if (number < 1 || number >= kMostOfOne) wrong(node, fmt::format("attribute '{}' is {}, out of range", name, number));
   return number;
-}
-
-/// Height and width of a kernel, a stride or a padding.
-struct Extent {
-  std::int64_t height;
-  std::int64_t width;
-};
-
-Extent need_extent(const Node& node, const std::optional<std::vector<std::int64_t>>& value, const char* name,
-                   std::int64_t least) {
-  const auto& pair = need(node, value, name);
-  if (pair.size() != 2) wrong(node, fmt::format("attribute '{}' needs a height and a width", name));
-  for (const auto number : pair) {
-    if (number < least || number >= kMostOfOne) wrong(node, fmt::format("attribute '{}' has {}", name, number));
-  }
-  return {pair[0], pair[1]};
 }
 
 void need_inputs(const Node& node, const std::vector<Shape>& inputs, std::size_t count) {
@@ -53,37 +30,13 @@ void need_rank(const Node& node, const Shape& shape, std::size_t rank) {
   if (shape.size() != rank) wrong(node, fmt::format("its input {} has not {} dimensions", text(shape), rank));
 }
 
-std::int64_t window_count(const Node& node, std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t padding, bool ceil) {
-  const std::int64_t room = size + 2 * padding - kernel;
-  if (room < 0) wrong(node, fmt::format("a window of {} does not fit {} with padding {}", kernel, size, padding));
-  std::int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
-  // A window that would begin in the padding behind the input is none.
-  if (ceil && (count - 1) * stride >= size + padding) --count;
-  return count;
+void need_shared_weight(const Node& node, const Node* shared, const Shape& weight) {
+  if (shared != nullptr && !shared->parameters.empty() && shared->parameters[0].shape == weight) return;
+  wrong(node, fmt::format("it cannot share the weight of {}: it needs one of {}", shown(*node.attributes.shared),
+                          text(weight)));
 }
 
-/// The output of windows over an image, with `channels` channels.
-Shape slid(const Node& node, const Shape& input, std::int64_t channels, bool ceil) {
-  need_rank(node, input, 3);
-  const auto kernel = need_extent(node, node.attributes.kernel, "kernel", 1);
-  const auto stride = need_extent(node, node.attributes.stride, "stride", 1);
-  const auto padding = need_extent(node, node.attributes.padding, "padding", 0);
-  return {channels, window_count(node, input[1], kernel.height, stride.height, padding.height, ceil),
-          window_count(node, input[2], kernel.width, stride.width, padding.width, ceil)};
-}
-
-void derive_convolution(Node& node, const Shape& input) {
-  const auto channels = need_positive(node, node.attributes.channels, "channels");
-  const auto groups = need_positive(node, node.attributes.groups, "groups");
-  node.shape = slid(node, input, channels, false);
-  if (input[0] % groups != 0 || channels % groups != 0) {
-    wrong(node, fmt::format("{} groups do not divide {} and {} channels", groups, input[0], channels));
-  }
-  const auto& kernel = *node.attributes.kernel;
-  node.parameters = {{"weight", {channels, input[0] / groups, kernel[0], kernel[1]}}};
-  if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {channels}});
-}
+namespace {
 
 void derive_linear(Node& node, const Shape& input, const Node* shared) {
   const auto features = need_positive(node, node.attributes.features, "features");
@@ -93,9 +46,8 @@ void derive_linear(Node& node, const Shape& input, const Node* shared) {
   const Shape weight{features, input.back()};
   if (!node.attributes.shared) {
     node.parameters.push_back({"weight", weight});
-  } else if (shared == nullptr || shared->parameters.empty() || shared->parameters[0].shape != weight) {
-    wrong(node, fmt::format("it cannot share the weight of {}: it needs one of {}", shown(*node.attributes.shared),
-                            text(weight)));
+  } else {
+    need_shared_weight(node, shared, weight);
   }
   if (need(node, node.attributes.bias, "bias")) node.parameters.push_back({"bias", {features}});
 }
@@ -106,7 +58,8 @@ void derive_norm(Node& node, const Shape& input) {
   if (node.op == Op::batch_norm) need_rank(node, input, 3);
   const std::int64_t size = node.op == Op::batch_norm ? input.front() : input.back();
   node.shape = input;
-  node.parameters = {{"weight", {size}}, {"bias", {size}}};
+  node.parameters = {{"weight", {size}}};
+  if (node.op != Op::rms_norm) node.parameters.push_back({"bias", {size}});
 }
 
 void derive_concat(Node& node, const std::vector<Shape>& inputs) {
@@ -134,28 +87,6 @@ void derive_pairwise(Node& node, const std::vector<Shape>& inputs) {
   node.shape = a;
 }
 
-void derive_embedding(Node& node, const Shape& input) {
-  const auto rows = need_positive(node, node.attributes.rows, "rows");
-  const auto features = need_positive(node, node.attributes.features, "features");
-  if (input.empty()) wrong(node, "its input has no dimension");
-  if (node.op == Op::embedding) need_rank(node, input, 1);
-  if (node.op == Op::position_embedding && input[0] > rows) {
-    wrong(node, fmt::format("{} positions are more than its {} rows", input[0], rows));
-  }
-  node.shape = {input[0], features};
-  node.parameters = {{"weight", {rows, features}}};
-}
-
-void derive_attention(Node& node, const std::vector<Shape>& inputs) {
-  need_inputs(node, inputs, 3);
-  const auto heads = need_positive(node, node.attributes.heads, "heads");
-  need(node, node.attributes.causal, "causal");
-  need_rank(node, inputs[0], 2);
-  if (inputs[0] != inputs[1] || inputs[0] != inputs[2]) wrong(node, "queries, keys and values differ in shape");
-  if (inputs[0][1] % heads != 0) wrong(node, fmt::format("{} heads do not divide {} features", heads, inputs[0][1]));
-  node.shape = inputs[0];
-}
-
 void derive_part(Node& node, const Shape& input) {
   if (node.op == Op::select) {
     need_rank(node, input, 2);
@@ -177,24 +108,43 @@ void derive_part(Node& node, const Shape& input) {
 void derive_unary(Node& node, const Shape& input, const Node* shared) {
   switch (node.op) {
     case Op::convolution:
+    case Op::dilated_convolution:
+    case Op::convolution3d:
       return derive_convolution(node, input);
     case Op::linear:
       return derive_linear(node, input, shared);
     case Op::batch_norm:
     case Op::layer_norm:
+    case Op::rms_norm:
       return derive_norm(node, input);
+    case Op::l2_norm:
+      need_rank(node, input, 3);
+      node.shape = input;
+      node.parameters = {{"weight", {input[0]}}};
+      return;
     case Op::embedding:
     case Op::position_embedding:
-      return derive_embedding(node, input);
+      return derive_embedding(node, input, shared);
+    case Op::transposed_convolution:
+      return derive_transposed_convolution(node, input);
+    case Op::resize:
+      return derive_resize(node, input);
+    case Op::lstm:
+    case Op::gru:
+      return derive_recurrent(node, input);
+    case Op::rotary:
+      return derive_rotary(node, input);
+    case Op::sinusoids:
+      return derive_sinusoids(node, input);
+    case Op::to_sequence:
+      return derive_to_sequence(node, input);
     case Op::select:
     case Op::slice:
       return derive_part(node, input);
     case Op::max_pool:
+    case Op::max_pool3d:
     case Op::average_pool:
-      need_rank(node, input, 3);
-      node.shape = slid(node, input, input[0], need(node, node.attributes.ceil, "ceil"));
-      if (node.op == Op::average_pool) need(node, node.attributes.count_padding, "count_padding");
-      return;
+      return derive_pool(node, input);
     case Op::global_average_pool:
       need_rank(node, input, 3);
       node.shape = {input[0]};
@@ -209,6 +159,9 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
       need(node, node.attributes.beta, "beta");
       need(node, node.attributes.k, "k");
       break;
+    case Op::leaky_relu:
+      need(node, node.attributes.alpha, "alpha");
+      break;
     case Op::dropout: {
       const double probability = need(node, node.attributes.probability, "probability");
       if (!(probability >= 0 && probability < 1)) wrong(node, "attribute 'probability' is not in [0, 1)");
@@ -221,8 +174,12 @@ void derive_unary(Node& node, const Shape& input, const Node* shared) {
 }
 
 }  // namespace
+}  // namespace assay::network::derivation
+
+namespace assay::network {
 
 void derive(Node& node, const std::vector<Shape>& inputs, const Node* shared) {
+  using namespace derivation;
   node.shape.clear();
   node.parameters.clear();
   switch (node.op) {
@@ -235,6 +192,12 @@ void derive(Node& node, const std::vector<Shape>& inputs, const Node* shared) {
       break;
     case Op::attention:
       derive_attention(node, inputs);
+      break;
+    case Op::cross_attention:
+      derive_cross_attention(node, inputs);
+      break;
+    case Op::pairwise_dots:
+      derive_pairwise_dots(node, inputs);
       break;
     default:
       need_inputs(node, inputs, 1);

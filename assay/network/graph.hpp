@@ -12,7 +12,7 @@ namespace assay::network {
 constexpr std::int64_t kGraphVersion = 1;
 
 /// Sizes of a tensor without the batch, which stands in front of every one. Images are [channels, height, width],
-/// sequences [positions, features], whatever layout a framework uses inside.
+/// volumes [channels, depth, height, width], sequences [positions, features], whatever layout a framework uses inside.
 using Shape = std::vector<std::int64_t>;
 
 enum class Op {
@@ -44,13 +44,28 @@ enum class Op {
   attention,
   select,
   slice,
+  to_sequence,
+  dilated_convolution,
+  resize,
+  transposed_convolution,
+  l2_norm,
+  lstm,
+  gru,
+  pairwise_dots,
+  rms_norm,
+  rotary,
+  cross_attention,
+  sinusoids,
+  leaky_relu,
+  convolution3d,
+  max_pool3d,
 };
 
 }  // namespace assay::network
 
 template <>
 struct assay::EnumNames<assay::network::Op> {
-  static constexpr std::array<const char*, 28> names{"convolution",
+  static constexpr std::array<const char*, 43> names{"convolution",
                                                      "linear",
                                                      "batch_norm",
                                                      "layer_norm",
@@ -77,7 +92,22 @@ struct assay::EnumNames<assay::network::Op> {
                                                      "position_embedding",
                                                      "attention",
                                                      "select",
-                                                     "slice"};
+                                                     "slice",
+                                                     "to_sequence",
+                                                     "dilated_convolution",
+                                                     "resize",
+                                                     "transposed_convolution",
+                                                     "l2_norm",
+                                                     "lstm",
+                                                     "gru",
+                                                     "pairwise_dots",
+                                                     "rms_norm",
+                                                     "rotary",
+                                                     "cross_attention",
+                                                     "sinusoids",
+                                                     "leaky_relu",
+                                                     "convolution3d",
+                                                     "max_pool3d"};
 };
 
 namespace assay::network {
@@ -85,26 +115,31 @@ namespace assay::network {
 /// What an operator leaves open. Each has its own few; the others stay null.
 struct Attributes {
   std::optional<std::int64_t> channels;             ///< convolution
-  std::optional<std::vector<std::int64_t>> kernel;  ///< height and width; so are the next two
+  std::optional<std::vector<std::int64_t>> kernel;  ///< (depth,) height and width; so are the next two
   std::optional<std::vector<std::int64_t>> stride;
   std::optional<std::vector<std::int64_t>> padding;
+  std::optional<std::vector<std::int64_t>> padding_behind;  ///< convolution3d, where it differs from that in front
+  std::optional<std::vector<std::int64_t>> sizes;           ///< resize: height and width of the output
+  std::optional<std::vector<std::int64_t>> dilation;        ///< dilated_convolution: every so many values are seen
   std::optional<std::int64_t> groups;
-  std::optional<std::int64_t> features;  ///< linear, embeddings
+  std::optional<std::int64_t> features;  ///< linear, embeddings, sinusoids, recurrent layers
   std::optional<bool> bias;
-  std::optional<std::string> shared;   ///< linear: the node whose weight it uses
-  std::optional<double> epsilon;       ///< norms
-  std::optional<bool> ceil;            ///< pools: a last window that is not full counts
-  std::optional<bool> count_padding;   ///< average_pool: zeros of the padding are averaged too
-  std::optional<std::int64_t> rows;    ///< embeddings
-  std::optional<std::int64_t> heads;   ///< attention
-  std::optional<bool> causal;          ///< attention: a position sees only those before it
-  std::optional<double> dropout;       ///< attention: probability, in training
-  std::optional<double> probability;   ///< dropout
-  std::optional<std::int64_t> index;   ///< select
-  std::optional<std::int64_t> begin;   ///< slice
-  std::optional<std::int64_t> length;  ///< slice
-  std::optional<std::int64_t> size;    ///< local_response_norm, as are the next three
-  std::optional<double> alpha;
+  std::optional<std::string> shared;      ///< linear, embedding: the node whose weight it uses
+  std::optional<double> epsilon;          ///< norms
+  std::optional<bool> ceil;               ///< pools: a last window that is not full counts
+  std::optional<bool> count_padding;      ///< average_pool: zeros of the padding are averaged too
+  std::optional<std::int64_t> rows;       ///< embeddings
+  std::optional<std::int64_t> heads;      ///< attention, rotary
+  std::optional<std::int64_t> key_heads;  ///< cross_attention: of keys and values, where they are fewer
+  std::optional<double> base;             ///< rotary: of the angles
+  std::optional<bool> causal;             ///< attention: a position sees only those before it
+  std::optional<double> dropout;          ///< attention: probability, in training
+  std::optional<double> probability;      ///< dropout
+  std::optional<std::int64_t> index;      ///< select
+  std::optional<std::int64_t> begin;      ///< slice
+  std::optional<std::int64_t> length;     ///< slice; position_embedding, where it is not that of its input
+  std::optional<std::int64_t> size;       ///< local_response_norm, as are the next three
+  std::optional<double> alpha;            ///< also leaky_relu: the slope below 0
   std::optional<double> beta;
   std::optional<double> k;
 };
@@ -115,6 +150,9 @@ void describe(V& v, Attributes& a) {
   v("kernel", a.kernel);
   v("stride", a.stride);
   v("padding", a.padding);
+  v("padding_behind", a.padding_behind);
+  v("sizes", a.sizes);
+  v("dilation", a.dilation);
   v("groups", a.groups);
   v("features", a.features);
   v("bias", a.bias);
@@ -124,6 +162,8 @@ void describe(V& v, Attributes& a) {
   v("count_padding", a.count_padding);
   v("rows", a.rows);
   v("heads", a.heads);
+  v("key_heads", a.key_heads);
+  v("base", a.base);
   v("causal", a.causal);
   v("dropout", a.dropout);
   v("probability", a.probability);

@@ -24,6 +24,25 @@ std::int64_t OptionReader::integer(const std::string& name, std::int64_t standar
   return *number;
 }
 
+std::int64_t OptionReader::multiple(const std::string& name, std::int64_t standard, std::int64_t of,
+                                    std::int64_t most) {
+  const std::int64_t number = integer(name, standard, of, most);
+  if (number % of != 0) {
+    fail(ErrorKind::usage, "{}: option '{}' is a multiple of {}, not {}", network_, name, of, number);
+  }
+  return number;
+}
+
+std::int64_t OptionReader::divisor(const std::string& name, std::int64_t standard, const std::string& of,
+                                   std::int64_t whole) {
+  const std::int64_t number = integer(name, standard, 1, whole);
+  if (whole % number != 0) {
+    fail(ErrorKind::usage, "{}: option '{}' must divide '{}', which is {}; {} does not", network_, name, of, whole,
+         number);
+  }
+  return number;
+}
+
 double OptionReader::probability(const std::string& name, double standard) {
   const Scalar* value = find(name);
   if (value == nullptr) return standard;

@@ -15,6 +15,12 @@ class OptionReader {
   /// An integer between `least` and `most`.
   std::int64_t integer(const std::string& name, std::int64_t standard, std::int64_t least, std::int64_t most);
 
+  /// A multiple of `of` up to `most`, and not 0.
+  std::int64_t multiple(const std::string& name, std::int64_t standard, std::int64_t of, std::int64_t most);
+
+  /// A divisor of `whole`, which is the option called `of`.
+  std::int64_t divisor(const std::string& name, std::int64_t standard, const std::string& of, std::int64_t whole);
+
   /// A probability in [0, 1).
   double probability(const std::string& name, double standard);
 

@@ -46,15 +46,25 @@ std::set<std::string> ends_of_branches(const Graph& graph) {
   return ends;
 }
 
+bool slides_a_window(Op op) {
+  return op == Op::convolution || op == Op::convolution3d || op == Op::dilated_convolution ||
+         op == Op::transposed_convolution;
+}
+
 Fill fill_parameter(const Node& node, const Parameter& parameter, bool damped) {
   Fill fill{node.name + "/" + parameter.name, parameter.shape, 0, 0.05, 0};
   if (parameter.name == "bias") return fill;
   const auto fan_in = static_cast<double>(elements(parameter.shape)) / static_cast<double>(parameter.shape[0]);
-  if (node.op == Op::convolution) fill.half = std::sqrt(6 / fan_in);
+  if (slides_a_window(node.op)) fill.half = std::sqrt(6 / fan_in);
+  if (node.op == Op::lstm || node.op == Op::gru) fill.half = std::sqrt(1 / fan_in);
   if (node.op == Op::linear) fill.half = std::sqrt(3 / fan_in);
-  if (node.op == Op::batch_norm || node.op == Op::layer_norm) {
+  if (node.op == Op::batch_norm || node.op == Op::layer_norm || node.op == Op::rms_norm) {
     fill.middle = damped ? kResidualScale : 1;
     fill.half = 0.1 * fill.middle;
+  }
+  if (node.op == Op::l2_norm) {  // as SSD begins; the norm of hundreds of channels makes each of them small
+    fill.middle = 20;
+    fill.half = 2;
   }
   return fill;
 }

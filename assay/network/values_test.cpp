@@ -29,7 +29,8 @@ TEST(Values, EveryParameterIsThereOnce) {
     std::set<std::string> names;
     for (const auto& fill : fills_of(graph, 2)) {
       EXPECT_TRUE(names.insert(fill.name).second) << fill.name;
-      const bool is_parameter = fill.name.ends_with("/weight") || fill.name.ends_with("/bias");
+      const bool is_parameter =
+          fill.name.ends_with("/weight") || fill.name.ends_with("/weight_state") || fill.name.ends_with("/bias");
       if (is_parameter) parameters += elements(fill.shape);
     }
     EXPECT_EQ(parameters, graph.parameters) << about.name;

@@ -1,6 +1,8 @@
 #include "assay/plan/ability.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "assay/core/primitive.hpp"
 #include "assay/network/network.hpp"
@@ -18,11 +20,23 @@ void add_new(std::vector<std::string>& list, const std::string& word) {
   if (!holds(list, word)) list.push_back(word);
 }
 
+/// By network. Built once, since each worker is asked for all of them.
+const std::map<std::string, std::set<std::string>>& operators_of_networks() {
+  static const auto all = [] {
+    std::map<std::string, std::set<std::string>> needed;
+    for (const auto& about : network::all_networks()) {
+      const auto graph = network::build(about.name);
+      for (const auto& node : graph.nodes) needed[about.name].insert(name_of(node.op));
+    }
+    return needed;
+  }();
+  return all;
+}
+
 bool builds(const WorkerInfo& worker, const std::string& network) {
   if (worker.operators.empty() || !network::is_network(network)) return false;
-  const auto graph = network::build(network);
-  return std::all_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const auto& node) { return holds(worker.operators, name_of(node.op)); });
+  const auto& needed = operators_of_networks().at(network);
+  return std::all_of(needed.begin(), needed.end(), [&](const auto& op) { return holds(worker.operators, op); });
 }
 
 bool takes(const WorkerInfo& worker, const std::string& workload) {

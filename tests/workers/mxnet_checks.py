@@ -20,6 +20,8 @@ import assay_graph  # noqa: E402
 import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import numpy as np  # noqa: E402
+import numpy_oracle  # noqa: E402
+import operator_cases_more  # noqa: E402
 import primitive_oracle  # noqa: E402
 from assay_mxnet import network, primitives, steps  # noqa: E402
 
@@ -92,6 +94,13 @@ def convolve(x, weight, bias, stride, padding, groups):
 def softmax(x):
     shares = np.exp(x - x.max(-1, keepdims=True))
     return shares / shares.sum(-1, keepdims=True)
+
+
+def check_operators_of_a_few_networks():
+    for graph in operator_cases_more.CASES.values():
+        value_of, output = run(graph)
+        values = {name: value_of(name) for name in numpy_oracle.names_of(graph)}
+        assert_same(output, numpy_oracle.infer(graph, values))
 
 
 def check_one_input_operators():

@@ -1,5 +1,6 @@
 """Small graphs that together hold every operator with its corner cases, to compare workers with numpy_oracle.py."""
 
+import operator_cases_more
 from graphs import convolution, graph, image, linear, node, norm, pool, tokens
 
 ACTIVATIONS = (
@@ -143,4 +144,5 @@ CASES = {
     "transformer": transformer(False),
     "causal": transformer(True),
     "places": places(),
+    **operator_cases_more.CASES,
 }

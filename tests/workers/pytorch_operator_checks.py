@@ -1,10 +1,14 @@
 """Checks beside torch: what each operator of a graph computes. See pytorch_checks.py."""
 
 import math
+import tempfile
 
+import assay_graph
 import graphs
+import numpy_oracle
+import operator_cases_more
 import torch
-from assay_pytorch import network
+from assay_pytorch import network, values
 from pytorch_oracle import BATCH, assert_same, draw, run_infer, transformer, weights_of
 from torch.nn import functional as F
 
@@ -32,6 +36,19 @@ def check_one_input_operators():
         wanted = x64.sum((2, 3)) / 30 if truth is None else truth
         graph = graphs.graph([graphs.image([4, 5, 6])], [graphs.node("a", op, "image", list(wanted.shape[1:]))])
         assert_same(run_infer(graph)[2], wanted)
+
+
+def check_operators_of_a_few_networks():
+    """By numpy, on the same values."""
+    for graph in operator_cases_more.CASES.values():
+        drawn = numpy_oracle.draw(graph, BATCH)
+        with tempfile.NamedTemporaryFile() as file:
+            assay_graph.write_values(file.name, drawn)
+            given = values.Values(file.name)
+            built, inputs = network.build(graph, 1, given), given.inputs(graph, BATCH)
+        with torch.inference_mode():
+            output = built.module.eval()(*inputs)
+        assert_same(output, torch.from_numpy(numpy_oracle.infer(graph, drawn)))
 
 
 def check_convolution_with_groups_stride_and_padding():

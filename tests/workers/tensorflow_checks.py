@@ -24,6 +24,8 @@ import assay_worker  # noqa: E402
 import graphs  # noqa: E402
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+import numpy_oracle  # noqa: E402
+import operator_cases_more  # noqa: E402
 import primitive_oracle  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from assay_tensorflow import operators, primitives, user_file, work  # noqa: E402
@@ -86,6 +88,12 @@ def convolve(x, weight, bias=None, stride=(1, 1), padding=(0, 0), groups=1):
         window = x[:, first : first + inside, top : top + high, left : left + wide]
         y[:, o, i, j] = (window * weight[o]).sum((1, 2, 3))
     return y if bias is None else y + bias[:, None, None]
+
+
+def check_operators_of_a_few_networks():
+    for graph in operator_cases_more.CASES.values():
+        values, output = run_infer(graph)
+        assert_same(output, numpy_oracle.infer(graph, values))
 
 
 def check_one_input_operators():

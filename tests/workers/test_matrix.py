@@ -19,14 +19,32 @@ PREPARE_SECONDS = 300
 SMALLEST = {
     "alexnet": {"classes": 10},
     "bert_base": {"sequence": 8},
+    "bert_large": {"sequence": 8, "layers": 2, "features": 128},
+    "cosmoflow": {"size": 32, "channels": 2},
+    "deeplabv3": {"image": 64},
+    "deit": {"image": 32, "layers": 2, "features": 128},
+    "densenet121": {"image": 32},
+    "dlrm": {"rows": 100},
     "googlenet": {"image": 32},
     "gpt2": {"sequence": 8},
+    "gru": {"sequence": 4, "features": 16, "tokens": 50},
     "inception_v3": {"image": 75},
+    "llama": {"sequence": 8, "layers": 2, "heads": 4, "key_heads": 2, "features": 64, "hidden": 96, "tokens": 100},
+    "lstm": {"sequence": 4, "features": 16, "tokens": 50},
     "mobilenet_v2": {"image": 32},
+    "ncf": {"users": 100, "items": 50},
     "resnet50": {"image": 32},
+    "roberta": {"sequence": 8, "layers": 2, "features": 128},
+    "squeezenet": {"image": 32},
+    "ssd300": {"classes": 2},
+    "transformer": {"sequence": 8, "layers": 1, "heads": 2, "features": 32, "hidden": 64, "tokens": 100},
+    "unet": {"image": 32, "channels": 8},
     "vgg16": {"classes": 10},
+    "vgg19": {"image": 32, "classes": 10},
+    "vit_b16": {"image": 32, "layers": 2, "features": 128},
+    "xception": {"image": 71, "blocks": 1},
 }
-LARGE = {"alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
+LARGE = {"vgg19", "alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
 BRIEF = {"mobilenet_v2", "resnet50"}
 OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
 PRIMITIVES = {

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 
 import graphs
+import operator_cases_more
 import pytest
 from conftest import info, interpreter
 from test_pytorch_networks import graph_of
@@ -127,6 +128,7 @@ SMALL = {
     "transformer": transformer(causal=False),
     "causal": transformer(causal=True),
     "residual": graphs.small_network(),
+    **operator_cases_more.CASES,
 }
 NETWORKS = {
     "mobilenet_v2": ("image", 64),

@@ -50,10 +50,12 @@ def test_value(failures, name):
 
 
 def test_worker_json_lists_the_operators_there_are():
-    """Read from the source: keys of the table, without loading TensorFlow once more."""
-    source = (FOLDERS["tensorflow"] / "assay_tensorflow" / "operators.py").read_text()
-    table = source[source.index("TABLE = {") :]
-    assert sorted(re.findall(r'^    "(\w+)":', table, re.MULTILINE)) == sorted(info("tensorflow")["operators"])
+    """Read from the sources: keys of the tables, without loading TensorFlow once more."""
+    found = []
+    for file in ("operators.py", "sequences.py"):
+        source = (FOLDERS["tensorflow"] / "assay_tensorflow" / file).read_text()
+        found += re.findall(r'^    "(\w+)":', source[source.index("TABLE = {") :], re.MULTILINE)
+    assert sorted(found) == sorted(info("tensorflow")["operators"])
 
 
 def threads_at_work(worker):

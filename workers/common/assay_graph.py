@@ -113,6 +113,25 @@ def ends_of_branches(nodes):
     return ends
 
 
+def rotary_tables(node):
+    """Cosine and sine of the angles of a node `rotary`, [positions, half of a head] each, as fp32."""
+    import numpy
+
+    a, (length, features) = node["attributes"], node["shape"]
+    size = features // a["heads"]
+    angles = numpy.outer(numpy.arange(length), a["base"] ** (-2 * numpy.arange(size // 2) / size))
+    return numpy.cos(angles).astype("float32"), numpy.sin(angles).astype("float32")
+
+
+def sinusoids(node):
+    """The table of a node `sinusoids`, [positions, features], as fp32."""
+    import numpy
+
+    length, features = node["shape"]
+    angles = numpy.outer(numpy.arange(length), 10000.0 ** (-2 * numpy.arange(features // 2) / features))
+    return numpy.stack([numpy.sin(angles), numpy.cos(angles)], -1).reshape(length, features).astype("float32")
+
+
 class _Drawn:
     """Values from a seed, each drawn when it is asked for, from a stream of its own."""
 
@@ -153,11 +172,18 @@ class _Drawn:
         """Scaled so that values stay finite and of ordinary size through deep networks."""
         middle, half = {
             "convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
+            "convolution3d": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
+            "dilated_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
+            "transposed_convolution": lambda: (0, math.sqrt(6 / math.prod(shape[1:]))),
             "linear": lambda: (0, math.sqrt(3 / shape[1])),
+            "lstm": lambda: (0, math.sqrt(1 / shape[1])),
+            "gru": lambda: (0, math.sqrt(1 / shape[1])),
             "embedding": lambda: (0, 0.05),
             "position_embedding": lambda: (0, 0.05),
             "batch_norm": lambda: (1, 0.1),
             "layer_norm": lambda: (1, 0.1),
+            "rms_norm": lambda: (1, 0.1),
+            "l2_norm": lambda: (20, 2),
             "bias": lambda: (0, 0.05),
             "mean": lambda: (0, 0.1),
             "variance": lambda: (1, 0.2),

@@ -52,10 +52,12 @@ struct Range {
 Range range_of(const std::string& kind, const Shape& shape) {
   double fan_in = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) fan_in *= static_cast<double>(shape[i]);
-  if (kind == "convolution") return {0, std::sqrt(6 / fan_in)};
+  if (kind.find("convolution") != std::string::npos) return {0, std::sqrt(6 / fan_in)};
+  if (kind == "lstm" || kind == "gru") return {0, std::sqrt(1 / fan_in)};
   if (kind == "linear") return {0, std::sqrt(3 / fan_in)};
   if (kind == "embedding" || kind == "position_embedding" || kind == "bias") return {0, 0.05};
-  if (kind == "batch_norm" || kind == "layer_norm") return {1, 0.1};
+  if (kind == "batch_norm" || kind == "layer_norm" || kind == "rms_norm") return {1, 0.1};
+  if (kind == "l2_norm") return {20, 2};
   if (kind == "mean") return {0, 0.1};
   if (kind == "variance") return {1, 0.2};
   fail(ErrorKind::bad_input, "operator {} has no parameters to draw", shown(kind));

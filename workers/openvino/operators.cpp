@@ -1,38 +1,16 @@
 // The operators of a graph. Tensors have the batch in front: dimension 0 of a graph's shape is dimension 1 here.
 
-#include "workers/openvino/operators.hpp"
-
-#include <openvino/opsets/opset14.hpp>
+#include "workers/openvino/making.hpp"
 
 namespace assay::openvino {
 namespace {
-
-namespace op = ov::opset14;
-using worker::GraphNode;
-
-Output integers(const std::vector<std::int64_t>& values) {
-  return op::Constant::create(ov::element::i64, {values.size()}, values);
-}
-
-Output integer(std::int64_t value) {
-  return op::Constant::create(ov::element::i64, {}, {value});
-}
 
 Output constant(const worker::Value& value, const ov::Shape& shape) {
   const std::shared_ptr<void> owner = std::const_pointer_cast<void>(value.data);
   return std::make_shared<op::Constant>(type_of(value), shape, value.data.get(), owner);
 }
 
-template <typename Op, typename... Arguments>
-Output make(Arguments&&... arguments) {
-  return std::make_shared<Op>(std::forward<Arguments>(arguments)...)->output(0);
-}
-
-Output reshaped(const Output& x, const std::vector<std::int64_t>& shape) {
-  return make<op::Reshape>(x, integers(shape), false);
-}
-
-/// Kernel, stride and padding as a node has them: height and width.
+/// Kernel, stride and padding as a node has them: height and width, of volumes also depth in front.
 struct Window {
   explicit Window(const GraphNode& node) : kernel(extent(node, "kernel")), stride(extent(node, "stride")) {
     padding = extent(node, "padding");
@@ -51,16 +29,31 @@ Output convolution(const GraphNode& node, const Inputs& in, Building& building) 
   const Window w(node);
   const auto groups = static_cast<std::size_t>(node.attribute<std::int64_t>("groups"));
   const auto pads = w.padding_difference();
-  const ov::Strides strides(w.stride), dilations{1, 1};
+  const auto apart = node.attribute("dilation", std::vector<std::int64_t>(w.kernel.size(), 1));
+  const auto behind = node.attribute("padding_behind", std::vector<std::int64_t>(pads.begin(), pads.end()));
+  const ov::CoordinateDiff pads_behind(behind.begin(), behind.end());
+  const ov::Strides strides(w.stride), dilations(apart.begin(), apart.end());
   Output out;
   if (groups == 1) {
-    out = make<op::Convolution>(in[0], building.parameter(node, "weight"), strides, pads, pads, dilations);
+    out = make<op::Convolution>(in[0], building.parameter(node, "weight"), strides, pads, pads_behind, dilations);
   } else {
     const auto shape = shape_of(node.parameters.at(0).shape);
-    const ov::Shape grouped{groups, shape.at(0) / groups, shape.at(1), shape.at(2), shape.at(3)};
+    ov::Shape grouped{groups, shape.at(0) / groups};
+    grouped.insert(grouped.end(), shape.begin() + 1, shape.end());
     const auto weight = building.parameter(node, "weight", grouped);
-    out = make<op::GroupConvolution>(in[0], weight, strides, pads, pads, dilations);
+    out = make<op::GroupConvolution>(in[0], weight, strides, pads, pads_behind, dilations);
   }
+  if (!node.attribute<bool>("bias")) return out;
+  ov::Shape aligned(1 + node.shape.size(), 1);
+  aligned[1] = static_cast<std::size_t>(node.shape.at(0));
+  return make<op::Add>(out, building.parameter(node, "bias", aligned));
+}
+
+Output transposed_convolution(const GraphNode& node, const Inputs& in, Building& building) {
+  const ov::Strides strides(Window::extent(node, "stride")), dilations{1, 1};
+  const ov::CoordinateDiff none{0, 0};
+  const auto weight = building.parameter(node, "weight");
+  const auto out = make<op::ConvolutionBackpropData>(in[0], weight, strides, none, none, dilations);
   if (!node.attribute<bool>("bias")) return out;
   const auto channels = static_cast<std::size_t>(node.shape.at(0));
   return make<op::Add>(out, building.parameter(node, "bias", {1, channels, 1, 1}));
@@ -94,6 +87,12 @@ Output local_response_norm(const GraphNode& node, const Inputs& in, Building&) {
                        node.attribute<double>("k"), static_cast<std::size_t>(size));
 }
 
+Output l2_norm(const GraphNode& node, const Inputs& in, Building& building) {
+  const auto channels = static_cast<std::size_t>(node.shape.at(0));
+  const auto normal = make<op::NormalizeL2>(in[0], integers({1}), 1e-12F, ov::op::EpsMode::MAX);
+  return make<op::Multiply>(normal, building.parameter(node, "weight", {1, channels, 1, 1}));
+}
+
 /// A last window that is not full counts, unless it begins in the padding behind the input: as PyTorch has it.
 ov::op::RoundingType rounding(const GraphNode& node) {
   return node.attribute<bool>("ceil", false) ? ov::op::RoundingType::CEIL_TORCH : ov::op::RoundingType::FLOOR;
@@ -101,8 +100,8 @@ ov::op::RoundingType rounding(const GraphNode& node) {
 
 Output max_pool(const GraphNode& node, const Inputs& in, Building&) {
   const Window w(node);
-  return make<op::MaxPool>(in[0], ov::Strides(w.stride), ov::Strides{1, 1}, w.padding, w.padding, w.kernel,
-                           rounding(node));
+  const ov::Strides alone(w.kernel.size(), 1);
+  return make<op::MaxPool>(in[0], ov::Strides(w.stride), alone, w.padding, w.padding, w.kernel, rounding(node));
 }
 
 /// Where padding counts and a last window goes beyond it, OpenVINO would divide by the whole window. So the image is
@@ -134,6 +133,16 @@ Output global_average_pool(const GraphNode&, const Inputs& in, Building&) {
   return make<op::ReduceMean>(in[0], integers({2, 3}), false);
 }
 
+Output resize(const GraphNode& node, const Inputs& in, Building&) {
+  op::Interpolate::InterpolateAttrs how;
+  how.mode = op::Interpolate::InterpolateMode::LINEAR_ONNX;
+  how.shape_calculation_mode = op::Interpolate::ShapeCalcMode::SIZES;
+  how.coordinate_transformation_mode = op::Interpolate::CoordinateTransformMode::HALF_PIXEL;
+  how.pads_begin = how.pads_end = {0, 0, 0, 0};
+  const auto sizes = node.attribute<std::vector<std::int64_t>>("sizes");
+  return make<op::Interpolate>(in[0], integers(sizes), integers({2, 3}), how);
+}
+
 Output flatten(const GraphNode& node, const Inputs& in, Building& building) {
   return reshaped(in[0], {building.batch(), node.shape.at(0)});
 }
@@ -158,7 +167,9 @@ Output pairwise(const GraphNode&, const Inputs& in, Building&) {
 }
 
 Output embedding(const GraphNode& node, const Inputs& in, Building& building) {
-  return make<op::Gather>(building.parameter(node, "weight"), in[0], integer(0));
+  const auto owner = node.attribute<std::string>("shared", "");
+  const auto table = owner.empty() ? building.parameter(node, "weight") : building.shared_weight(owner);
+  return make<op::Gather>(table, in[0], integer(0));
 }
 
 /// The first rows of a table, the same for each sample, whatever the input holds: a batch of one.
@@ -172,13 +183,18 @@ Output position_embedding(const GraphNode& node, const Inputs&, Building& buildi
 Output attention(const GraphNode& node, const Inputs& in, Building& building) {
   const auto heads = node.attribute<std::int64_t>("heads");
   const auto positions = node.shape.at(0), features = node.shape.at(1);
+  const auto key_heads = node.attribute<std::int64_t>("key_heads", heads);
   const auto swap = integers({0, 2, 1, 3});
-  const auto split = [&](const Output& x) {
-    const auto parts = reshaped(x, {building.batch(), positions, heads, features / heads});
-    return make<op::Transpose>(parts, swap);
+  const auto split = [&](const Output& x, std::int64_t of) {
+    const auto length = static_cast<std::int64_t>(x.get_shape().at(1)), size = features / heads;
+    if (of == heads) return make<op::Transpose>(reshaped(x, {building.batch(), length, heads, size}), swap);
+    // A head of the keys serves some of the queries that follow each other.
+    const auto alone = reshaped(x, {building.batch(), length, of, 1, size});
+    const auto repeated = make<op::Tile>(alone, integers({1, 1, 1, heads / of, 1}));
+    return make<op::Transpose>(reshaped(repeated, {building.batch(), length, heads, size}), swap);
   };
-  const auto mixed = make<op::ScaledDotProductAttention>(split(in[0]), split(in[1]), split(in[2]),
-                                                         node.attribute<bool>("causal", false));
+  const auto mixed = make<op::ScaledDotProductAttention>(
+      split(in[0], heads), split(in[1], key_heads), split(in[2], key_heads), node.attribute<bool>("causal", false));
   return reshaped(make<op::Transpose>(mixed, swap), {building.batch(), positions, features});
 }
 
@@ -199,6 +215,11 @@ Output plain(const GraphNode&, const Inputs& in, Building&) {
 
 Output relu6(const GraphNode&, const Inputs& in, Building&) {
   return make<op::Clamp>(in[0], 0, 6);
+}
+
+Output leaky_relu(const GraphNode& node, const Inputs& in, Building&) {
+  const auto slope = static_cast<float>(node.attribute<double>("alpha"));
+  return make<op::PRelu>(in[0], op::Constant::create(ov::element::f32, {1}, {slope}));
 }
 
 template <ov::op::GeluApproximationMode mode>
@@ -243,14 +264,21 @@ ov::Shape shape_of(const worker::Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
-const std::map<std::string, Operator>& operators() {
-  static const std::map<std::string, Operator> table{
+namespace {
+
+std::map<std::string, Operator> own_operators() {
+  return {
       {"convolution", convolution},
+      {"dilated_convolution", convolution},
+      {"convolution3d", convolution},
+      {"transposed_convolution", transposed_convolution},
       {"linear", linear},
       {"batch_norm", batch_norm},
       {"layer_norm", layer_norm},
       {"local_response_norm", local_response_norm},
+      {"l2_norm", l2_norm},
       {"relu", plain<op::Relu>},
+      {"leaky_relu", leaky_relu},
       {"relu6", relu6},
       {"gelu", gelu<ov::op::GeluApproximationMode::ERF>},
       {"gelu_tanh", gelu<ov::op::GeluApproximationMode::TANH>},
@@ -261,8 +289,10 @@ const std::map<std::string, Operator>& operators() {
       {"hard_sigmoid", plain<op::HSigmoid>},
       {"softmax", softmax},
       {"max_pool", max_pool},
+      {"max_pool3d", max_pool},
       {"average_pool", average_pool},
       {"global_average_pool", global_average_pool},
+      {"resize", resize},
       {"flatten", flatten},
       {"dropout", dropout},
       {"concat", concat},
@@ -271,9 +301,20 @@ const std::map<std::string, Operator>& operators() {
       {"embedding", embedding},
       {"position_embedding", position_embedding},
       {"attention", attention},
+      {"cross_attention", attention},
       {"select", select},
       {"slice", slice},
   };
+}
+
+}  // namespace
+
+const std::map<std::string, Operator>& operators() {
+  static const std::map<std::string, Operator> table = [] {
+    auto all = own_operators();
+    all.insert(sequence_operators().begin(), sequence_operators().end());
+    return all;
+  }();
   return table;
 }
 

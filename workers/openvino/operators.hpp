@@ -36,6 +36,8 @@ using Operator = Output (*)(const worker::GraphNode& node, const Inputs& inputs,
 
 /// The operators of graphs by name, each as OpenVINO's own.
 const std::map<std::string, Operator>& operators();
+/// Those of them that work on sequences.
+const std::map<std::string, Operator>& sequence_operators();
 
 /// A tensor of OpenVINO's on the memory of `value`.
 ov::element::Type type_of(const worker::Value& value);

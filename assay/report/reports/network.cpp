@@ -34,7 +34,10 @@ std::string count_text(std::int64_t count) {
 
 std::string window_text(const network::Attributes& a) {
   std::string out = fmt::format(" {}", fmt::join(*a.kernel, "x"));
-  if (a.stride && *a.stride != std::vector<std::int64_t>{1, 1}) out += fmt::format(" / {}", (*a.stride)[0]);
+  if (a.dilation) out += fmt::format(", {} apart", (*a.dilation)[0]);
+  if (a.stride && *a.stride != std::vector<std::int64_t>(a.stride->size(), 1)) {
+    out += fmt::format(" / {}", (*a.stride)[0]);
+  }
   if (a.groups.value_or(1) > 1) out += fmt::format(", {} groups", *a.groups);
   return out;
 }

@@ -29,7 +29,7 @@ def build(prepare):
             fixed[parts[part]] = value
         if node["attributes"].get("shared"):
             parts["weight"] = node["attributes"]["shared"] + "/weight"
-        variables = {part: symbols.setdefault(name, symbol.var(name)) for part, name in parts.items()}
+        variables = {part: symbols.setdefault(name, _parameter(name)) for part, name in parts.items()}
         node["batch"] = prepare.workload["batch"]
         arguments = [symbols[name] for name in node["inputs"]]
         symbols[node["name"]] = operators.TABLE[node["op"]](node, *arguments, variables)
@@ -65,6 +65,11 @@ def _fill(block, trained, fixed):
         parameter.initialize(mxnet.init.Zero())
         parameter.set_data(mxnet.nd.array(value))
     return {name: block.collect_params()[name] for name in trained}
+
+
+def _parameter(name):
+    """Of a known type: MXNet cannot infer that of places to take from, and says so on stdout."""
+    return symbol.var(name, dtype="float32")
 
 
 def _input(name, array):

@@ -8,12 +8,21 @@ import math
 
 import numpy
 
+from . import sequences
+
 
 def _convolution(model, node):
     a = node["attributes"]
     parameters = [model.parameter(node, p["name"]) for p in node["parameters"]]
-    window = _window(a)
+    window = {**_window(a), "dilations": a["dilation"]} if "dilation" in a else _window(a)
     model.add("Conv", node, [node["inputs"][0], *parameters], group=a["groups"], **window)
+
+
+def _transposed_convolution(model, node):
+    a = node["attributes"]
+    parameters = [model.parameter(node, p["name"]) for p in node["parameters"]]
+    window = {"kernel_shape": a["kernel"], "strides": a["stride"]}
+    model.add("ConvTranspose", node, [node["inputs"][0], *parameters], **window)
 
 
 def _linear(model, node):
@@ -52,6 +61,13 @@ def _local_response_norm(model, node):
     model.add("LRN", node, node["inputs"], size=a["size"], alpha=a["alpha"], beta=a["beta"], bias=a["k"])
 
 
+def _l2_norm(model, node):
+    normal = model.add("LpNormalization", node, node["inputs"], part="normal", axis=1, p=2)
+    axes = model.constant(node, "axes", numpy.array([1, 2]))
+    weight = model.add("Unsqueeze", node, [model.parameter(node, "weight"), axes], part="aligned")
+    model.add("Mul", node, [normal, weight])
+
+
 def _relu6(model, node):
     limits = [model.constant(node, part, numpy.float32(value)) for part, value in (("least", 0), ("most", 6))]
     model.add("Clip", node, [*node["inputs"], *limits])
@@ -78,13 +94,26 @@ def _global_average_pool(model, node):
     model.add("Flatten", node, [pooled], axis=1)
 
 
+def _resize(model, node):
+    sizes = model.constant(node, "sizes", numpy.array(node["attributes"]["sizes"]))
+    how = {"mode": "linear", "coordinate_transformation_mode": "half_pixel", "axes": [2, 3]}
+    model.add("Resize", node, [*node["inputs"], "", "", sizes], **how)
+
+
 def _dropout(model, node):
     ratio = model.constant(node, "ratio", numpy.float32(node["attributes"]["probability"]))
     model.add("Dropout", node, [*node["inputs"], ratio])
 
 
 def _embedding(model, node):
-    model.add("Gather", node, [model.parameter(node, "weight"), *node["inputs"]], axis=0)
+    owner, transposed = node["attributes"].get("shared"), False
+    if owner:
+        weight, transposed = model.shared(owner)
+    else:
+        weight = model.parameter(node, "weight")
+    if transposed:
+        weight = model.add("Transpose", node, [weight], part="transposed", perm=[1, 0])
+    model.add("Gather", node, [weight, *node["inputs"]], axis=0)
 
 
 def _position_embedding(model, node):
@@ -92,24 +121,22 @@ def _position_embedding(model, node):
     length = node["shape"][0]
     rows = [model.constant(node, part, numpy.array([n])) for part, n in (("begin", 0), ("end", length), ("axis", 0))]
     first = model.add("Slice", node, [model.parameter(node, "weight"), *rows], part="rows")
-    if model.only_meets_batches(node):
-        model.add("Unsqueeze", node, [first, rows[2]])
-        return
-    batch = model.add("Shape", node, node["inputs"], part="batch", start=0, end=1)
-    shape = model.constant(node, "shape", numpy.array(node["shape"]))
-    whole = model.add("Concat", node, [batch, shape], part="whole", axis=0)
-    model.add("Expand", node, [first, whole])
+    sequences.same_for_each_sample(model, node, first)
 
 
 def _attention(model, node):
-    """Scaled dot-product attention on [batch, positions, features], split into heads."""
+    """Scaled dot-product attention on [batch, positions, features], split into heads. Each head of the keys serves some
+    of the queries."""
     a, (length, features) = node["attributes"], node["shape"]
-    size = features // a["heads"]
+    size, key_heads = features // a["heads"], a.get("key_heads", a["heads"])
     apart = model.constant(node, "apart", numpy.array([0, 0, a["heads"], size]))  # 0 keeps the dimension
     orders = {"queries": [0, 2, 1, 3], "keys": [0, 2, 3, 1], "values": [0, 2, 1, 3]}
     heads = {}
     for (part, order), source in zip(orders.items(), node["inputs"]):
-        split = model.add("Reshape", node, [source, apart], part=part + ".split")
+        given = source
+        if part != "queries" and key_heads != a["heads"]:
+            given = _repeated_heads(model, node, part, source, key_heads, size)
+        split = model.add("Reshape", node, [given, apart], part=part + ".split")
         heads[part] = model.add("Transpose", node, [split], part=part, perm=order)
     scale = model.constant(node, "scale", numpy.float32(1 / math.sqrt(size)))
     queries = model.add("Mul", node, [heads["queries"], scale], part="scaled")
@@ -121,6 +148,14 @@ def _attention(model, node):
     mixed = model.add("MatMul", node, [shares, heads["values"]], part="mixed")
     mixed = model.add("Transpose", node, [mixed], part="positions", perm=[0, 2, 1, 3])
     model.add("Reshape", node, [mixed, model.constant(node, "together", numpy.array([0, 0, features]))])
+
+
+def _repeated_heads(model, node, part, source, key_heads, size):
+    """[batch, positions, key heads, times, size]: each head as often as queries need it."""
+    one = model.constant(node, part + ".one", numpy.array([0, 0, key_heads, 1, size]))
+    times = model.constant(node, part + ".times", numpy.array([1, 1, 1, node["attributes"]["heads"] // key_heads, 1]))
+    alone = model.add("Reshape", node, [source, one], part=part + ".alone")
+    return model.add("Expand", node, [alone, times], part=part + ".repeated")
 
 
 def _select(model, node):
@@ -156,17 +191,22 @@ def _window(attributes):
     return {
         "kernel_shape": attributes["kernel"],
         "strides": attributes["stride"],
-        "pads": [*attributes["padding"], *attributes["padding"]],
+        "pads": [*attributes["padding"], *attributes.get("padding_behind", attributes["padding"])],
     }
 
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _convolution,
+    "convolution3d": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _linear,
     "batch_norm": _batch_norm,
     "layer_norm": _layer_norm,
     "local_response_norm": _local_response_norm,
+    "l2_norm": _l2_norm,
     "relu": _plain("Relu"),
+    "leaky_relu": lambda model, node: model.add("LeakyRelu", node, node["inputs"], alpha=node["attributes"]["alpha"]),
     "relu6": _relu6,
     "gelu": _plain("Gelu"),
     "gelu_tanh": _plain("Gelu", approximate="tanh"),
@@ -177,8 +217,10 @@ TABLE = {
     "hard_sigmoid": _plain("HardSigmoid", alpha=1 / 6, beta=0.5),
     "softmax": _plain("Softmax", axis=-1),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _global_average_pool,
+    "resize": _resize,
     "flatten": _plain("Flatten", axis=1),
     "dropout": _dropout,
     "concat": _plain("Concat", axis=1),
@@ -187,6 +229,8 @@ TABLE = {
     "embedding": _embedding,
     "position_embedding": _position_embedding,
     "attention": _attention,
+    "cross_attention": _attention,
     "select": _select,
     "slice": _slice,
+    **sequences.TABLE,
 }

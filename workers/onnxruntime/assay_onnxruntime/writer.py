@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from . import operators
 
-VERSION = 1  # part of a cached file's name: raise it with every change of what is written
+VERSION = 2  # part of a cached file's name: raise it with every change of what is written
 OPSET, IR_VERSION = 20, 9  # old enough for earlier releases of ONNX Runtime
 ALIGNMENT = 64  # of each tensor in the data file: it is mapped and read where it lies
 BATCH = "batch"
@@ -47,7 +47,7 @@ class _Model:
         for node in graph["nodes"]:
             for name in node["inputs"]:
                 self._users[name].append(node)
-        self._flat = {node["name"] for node in graph["nodes"] if node["op"] == "position_embedding"}
+        self._flat = {node["name"] for node in graph["nodes"] if node["op"] in ("position_embedding", "sinusoids")}
 
     def add(self, op, node, inputs, part=None, **attributes):
         """A node of ONNX; its output is that of `node`, or a `part` on the way there. Returns the output's name."""
@@ -58,11 +58,14 @@ class _Model:
     def constant(self, node, part, value):
         return self.add("Constant", node, [], part, value=numpy_helper.from_array(numpy.asarray(value)))
 
-    def parameter(self, node, part, transposed=False):
+    def parameter(self, node, part, transposed=False, arranged=None):
+        """`arranged`: a function that gives the value as ONNX wants it."""
         name = _part(node, part)
         value = self._values[name]
         self.parameters += value.size
         self._transposed[name] = transposed
+        if arranged is not None:
+            return self._initialize(name, arranged(value))
         return self._initialize(name, value.T if transposed else value)
 
     def shared(self, owner):

@@ -31,14 +31,21 @@ def _draw_layer(node, layer, generator):
         tensor.uniform_(middle - half, middle + half, generator=generator)
 
     op = node["op"]
-    if op == "convolution":
+    if "convolution" in op:
         uniform(layer.weight, 0, math.sqrt(6 / layer.weight[0].numel()))
-    elif op == "linear" and not node["attributes"].get("shared"):
+    elif node["attributes"].get("shared"):
+        pass  # drawn with its owner
+    elif op == "linear":
         uniform(layer.weight, 0, math.sqrt(3 / layer.weight.shape[1]))
     elif op in ("embedding", "position_embedding"):
         uniform(layer.weight, 0, 0.05)
-    elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm)):
+    elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm, nn.RMSNorm)):
         uniform(layer.weight, 1, 0.1)
+    elif op in ("lstm", "gru"):
+        for weight in (layer.weight, layer.weight_state):
+            uniform(weight, 0, math.sqrt(1 / weight.shape[1]))
+    elif op == "l2_norm":
+        uniform(layer.weight, 20, 2)
     if getattr(layer, "bias", None) is not None:
         uniform(layer.bias, 0, 0.05)
     if isinstance(layer, nn.BatchNorm2d):

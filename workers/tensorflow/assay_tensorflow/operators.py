@@ -13,36 +13,7 @@ import tensorflow as tf
 from keras import layers as kl
 from keras import ops
 
-
-class PositionEmbedding(kl.Layer):
-    """The first rows of a table, the same for each sample, whatever the input holds."""
-
-    def __init__(self, rows, features, length):
-        super().__init__()
-        self.embeddings = self.add_weight(shape=(rows, features), initializer="zeros", name="embeddings")
-        self.length = length
-
-    def call(self, x):
-        return ops.broadcast_to(self.embeddings[: self.length], (x.shape[0], self.length, self.embeddings.shape[1]))
-
-
-class Attention(kl.Layer):
-    """Scaled dot-product attention on [batch, positions, features], split into heads, as in Keras' own layers."""
-
-    def __init__(self, heads, causal, dropout):
-        super().__init__()
-        self.heads, self.causal, self.dropout = heads, causal, kl.Dropout(dropout)
-
-    def call(self, inputs, training=False):
-        batch, positions, features = inputs[0].shape
-        split = (batch, positions, self.heads, features // self.heads)
-        queries, keys, values = (ops.reshape(x, split) for x in inputs)
-        scores = ops.einsum("bqhf,bkhf->bhqk", queries * split[-1] ** -0.5, keys)
-        if self.causal:
-            hidden = numpy.triu(numpy.full((positions, positions), -math.inf, "float32"), 1)
-            scores = scores + ops.cast(hidden, scores.dtype)
-        shares = self.dropout(ops.softmax(scores), training=training)
-        return ops.reshape(ops.einsum("bhqk,bkhf->bqhf", shares, values), (batch, positions, features))
+from . import sequences
 
 
 class LocalResponseNorm(kl.Layer):
@@ -57,6 +28,17 @@ class LocalResponseNorm(kl.Layer):
         return ops.cast(y, x.dtype)
 
 
+class L2Norm(kl.Layer):
+    """Channels of a pixel divided by their norm, times a weight each."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.gamma = self.add_weight(shape=(channels,), initializer="ones", name="gamma")
+
+    def call(self, x):
+        return tf.math.l2_normalize(x, axis=-1, epsilon=1e-24) * self.gamma
+
+
 class Scale(kl.Layer):
     """Multiplied by a constant array."""
 
@@ -69,13 +51,15 @@ class Scale(kl.Layer):
 
 
 def to_graph_order(x):
-    """Channels in front, where `x` is a batch of images."""
-    return ops.transpose(x, (0, 3, 1, 2)) if len(x.shape) == 4 else x
+    """Channels in front, where `x` is a batch of images or volumes."""
+    rank = len(x.shape)
+    return ops.transpose(x, (0, rank - 1, *range(1, rank - 1))) if rank >= 4 else x
 
 
 def from_graph_order(x):
-    """Channels last, where `x` is a batch of images."""
-    return ops.transpose(x, (0, 2, 3, 1)) if len(x.shape) == 4 else x
+    """Channels last, where `x` is a batch of images or volumes."""
+    rank = len(x.shape)
+    return ops.transpose(x, (0, *range(2, rank), 1)) if rank >= 4 else x
 
 
 def _as_in_graph(function):
@@ -92,7 +76,9 @@ class _Window:
 
     def __init__(self, node):
         a, sizes, counts = node["attributes"], node["input_shapes"][0][1:], node["shape"][1:]
-        self.kernel, self.stride, self.before = a["kernel"], a["stride"], a["padding"]
+        self.stride, self.before = a["stride"], a["padding"]
+        apart = a.get("dilation") or [1] * len(self.stride)
+        self.kernel = [(k - 1) * d + 1 for k, d in zip(a["kernel"], apart)]  # as far as a window reaches
         axes = list(zip(sizes, counts, self.kernel, self.stride, self.before))
         self.behind = [max(0, (count - 1) * s + k - size - p) for size, count, k, s, p in axes]
         if not any((*self.before, *self.behind)):
@@ -129,6 +115,29 @@ def _convolution(node, layers, x):
     return _called(node, layers, layer, x)
 
 
+def _dilated_convolution(node, layers, x):
+    a, window = node["attributes"], _Window(node)
+    if math.prod(a["stride"]) > 1:
+        message = "dilated_convolution with strides %s (node %s): Keras has both at once for no layer."
+        raise assay_worker.Refused(message % (a["stride"], node["name"]))
+    arguments = {**window.arguments(), "dilation_rate": tuple(a["dilation"]), "groups": a["groups"]}
+    layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    return _called(node, layers, layer, window.pad(x, 0.0))
+
+
+def _convolution3d(node, layers, x):
+    a, window = node["attributes"], _Window(node)
+    layer = kl.Conv3D(a["channels"], tuple(a["kernel"]), groups=a["groups"], use_bias=a["bias"], **window.arguments())
+    return _called(node, layers, layer, window.pad(x, 0.0))
+
+
+def _transposed_convolution(node, layers, x):
+    a = node["attributes"]
+    arguments = {"strides": tuple(a["stride"]), "padding": "valid", "data_format": "channels_last"}
+    layer = kl.Conv2DTranspose(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    return _called(node, layers, layer, x)
+
+
 def _linear(node, layers, x):
     a = node["attributes"]
     if a.get("shared") is None:
@@ -152,9 +161,21 @@ class SharedLinear(kl.Layer):
         return y if self.bias is None else y + self.bias
 
 
+class SharedEmbedding(kl.Layer):
+    """Rows of another layer's table; that of a Dense lies the other way round."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = owner
+
+    def call(self, x):
+        weight = weight_of(self.owner)
+        return ops.take(ops.transpose(weight) if isinstance(self.owner, kl.Dense) else weight, x, axis=0)
+
+
 def weight_of(layer):
-    """The variable of a layer that linear layers may share."""
-    if isinstance(layer, SharedLinear):
+    """The variable of a layer that others may share."""
+    if isinstance(layer, (SharedLinear, SharedEmbedding)):
         return weight_of(layer.owner)
     return layer.kernel if isinstance(layer, kl.Dense) else layer.embeddings
 
@@ -200,12 +221,16 @@ def _counted(node, axis, window):
     return numpy.minimum(begins + kernel, size + margin) - numpy.maximum(begins, -margin)
 
 
+def _resize(node, layers, x):
+    return ops.image.resize(x, tuple(node["attributes"]["sizes"]), "bilinear", data_format="channels_last")
+
+
 def _flatten(node, layers, x):
     return ops.reshape(to_graph_order(x), (x.shape[0], -1))
 
 
 def _concat(node, layers, *inputs):
-    return ops.concatenate(inputs, axis=-1 if len(node["shape"]) == 3 else 1)
+    return ops.concatenate(inputs, axis=-1 if len(node["shape"]) >= 3 else 1)
 
 
 def _broadcast(function):
@@ -222,17 +247,9 @@ def _broadcast(function):
 
 def _embedding(node, layers, x):
     a = node["attributes"]
+    if a.get("shared") is not None:
+        return _called(node, layers, SharedEmbedding(layers[a["shared"]]), x)
     return _called(node, layers, kl.Embedding(a["rows"], a["features"]), x)
-
-
-def _position_embedding(node, layers, x):
-    a = node["attributes"]
-    return _called(node, layers, PositionEmbedding(a["rows"], a["features"], node["shape"][0]), x)
-
-
-def _attention(node, layers, *inputs):
-    a = node["attributes"]
-    return Attention(a["heads"], bool(a.get("causal")), a.get("dropout") or 0.0)(list(inputs))
 
 
 def _dropout(node, layers, x):
@@ -259,11 +276,16 @@ def _plain(function, **arguments):
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _dilated_convolution,
+    "transposed_convolution": _transposed_convolution,
+    "convolution3d": _convolution3d,
     "linear": _as_in_graph(_linear),
     "batch_norm": _batch_norm,
     "layer_norm": _as_in_graph(_layer_norm),
     "local_response_norm": _local_response_norm,
+    "l2_norm": lambda node, layers, x: _called(node, layers, L2Norm(node["shape"][0]), x),
     "relu": _plain(ops.relu),
+    "leaky_relu": lambda node, layers, x: ops.leaky_relu(x, node["attributes"]["alpha"]),
     "relu6": _plain(ops.relu6),
     "gelu": _plain(ops.gelu, approximate=False),
     "gelu_tanh": _plain(ops.gelu, approximate=True),
@@ -274,16 +296,17 @@ TABLE = {
     "hard_sigmoid": _plain(ops.hard_sigmoid),
     "softmax": _as_in_graph(_plain(ops.softmax, axis=-1)),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": _plain(ops.mean, axis=(1, 2)),
+    "resize": _resize,
     "flatten": _flatten,
     "dropout": _dropout,
     "concat": _concat,
     "add": _broadcast(ops.add),
     "multiply": _broadcast(ops.multiply),
     "embedding": _embedding,
-    "position_embedding": _position_embedding,
-    "attention": _attention,
     "select": _select,
     "slice": _as_in_graph(_slice),
+    **sequences.TABLE,
 }

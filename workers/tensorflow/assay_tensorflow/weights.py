@@ -28,15 +28,34 @@ def count(model):
 
 
 def _variable(layer, name):
+    if isinstance(layer, (kl.LSTM, kl.GRU)):
+        return _recurrent_variable(layer, name)
     if name == "bias":
         return (layer.beta if hasattr(layer, "beta") else layer.bias), _same
     if isinstance(layer, kl.DepthwiseConv2D):
         return layer.kernel, lambda w: w.transpose(2, 3, 0, 1).reshape(layer.kernel.shape)
-    if isinstance(layer, kl.Conv2D):
+    if isinstance(layer, (kl.Conv2D, kl.Conv2DTranspose)):  # [out, in, …], or [in, out, …]
         return layer.kernel, lambda w: w.transpose(2, 3, 1, 0)
+    if isinstance(layer, kl.Conv3D):
+        return layer.kernel, lambda w: w.transpose(2, 3, 4, 1, 0)
     if isinstance(layer, kl.Dense):
         return layer.kernel, numpy.transpose
+    if isinstance(layer, kl.RMSNormalization):
+        return layer.scale, _same
     return (layer.gamma if hasattr(layer, "gamma") else layer.embeddings), _same
+
+
+def _recurrent_variable(layer, name):
+    """Keras has the gates side by side, and those of a GRU in another order."""
+    variable = {"weight": layer.cell.kernel, "weight_state": layer.cell.recurrent_kernel, "bias": layer.cell.bias}[name]
+    if isinstance(layer, kl.LSTM):
+        return variable, (_same if name == "bias" else numpy.transpose)
+
+    def ordered(array):
+        reset, update, new = numpy.split(array if name == "bias" else array.T, 3, -1)
+        return numpy.concatenate([update, reset, new], -1)
+
+    return variable, ordered
 
 
 def _same(array):
