@@ -1,12 +1,15 @@
 """docs/networks.md has every network with the parameters and the options that the program has."""
 
 import json
+import os
+import pathlib
 import re
 import subprocess
 
 import pytest
-from conftest import BUILD, ROOT
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
 PAGE = (ROOT / "docs" / "networks.md").read_text()
 ROWS = {
     name: (int(parameters.replace(",", "")), options.split(", "))
