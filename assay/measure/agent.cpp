@@ -129,7 +129,7 @@ AgentEnd Agent::carry_out(const store::Lease& lease, int stop_fd) {
   } catch (const Error& error) {
     // One run that cannot be started must not end one agent after the other; nor may one host spoil a campaign.
     const bool of_the_run = error.kind() == ErrorKind::failure || error.kind() == ErrorKind::usage;
-    if (!options_.of_fleet || !of_the_run || ++unstarted_ > kMostUnstarted) throw;
+    if (!options_.of_fleet || !of_the_run || ++unstarted_ >= kMostUnstarted) throw;
     complete_not_started(lease, context, store_, error.what());
     return AgentEnd::nothing_left;
   }
