@@ -13,7 +13,8 @@ double flops_of(const Node& node, const Shape& input, const Shape& last_input) {
     case Op::convolution3d:
     case Op::dilated_convolution: {
       const auto& weight = node.parameters[0].shape;
-      return 2 * outputs * static_cast<double>(elements(weight) / weight[0]);
+      const auto of_an_output = elements(weight) / weight[0];
+      return 2 * outputs * static_cast<double>(of_an_output);
     }
     case Op::transposed_convolution:  // each value of the input with its window of the output
       return 2 * static_cast<double>(input[1] * input[2]) * static_cast<double>(elements(node.parameters[0].shape));
