@@ -98,7 +98,7 @@ def roofs_text(workers):
     names = [name for name in ("onednn", "pytorch") if name in workers]
     trials = [{"network": "gemm", "worker": names, "options": {"m": n, "n": n, "k": n}} for n in (1024, 2048)]
     trials.append({"network": "triad", "worker": names})
-    lines = ["name: state_roofs", "seed: 1", "runs: 3", "measure: {seconds: 1s, retries: 1}", "trials:"]
+    lines = ["name: state_roofs", "seed: 1", "runs: 2", "measure: {seconds: 500ms, retries: 0}", "trials:"]
     return "\n".join(lines + ["  - " + flow(trial) for trial in trials]) + "\n" if names else None
 
 

@@ -32,7 +32,11 @@ class Cell:
 
 
 def cells_of(wanted, against, runs, shares):
-    """Every cell, measured or with its reason, and the messages of those that failed: reason -> message."""
+    """Every cell, measured or with its reason, and the messages of those that failed.
+
+    `shares` says of a cell which share of the roofline one sample/s is: Assay's own share is of the mean step, ours of
+    the median step, as the rate is.
+    """
     by_key, messages = {}, []
     for run in runs:
         by_key.setdefault((run["network"], run["mode"], run["batch"], run["worker"]), []).append(run)
@@ -44,7 +48,9 @@ def cells_of(wanted, against, runs, shares):
             continue
         trusted = [run for run in good if run["trusted"]]
         rates = [run["batch"] / (run["median_ns"] * 1e-9) for run in trusted or good]
-        cells[key] = Cell(rates, bool(trusted), "", shares.get(key))
+        cells[key] = Cell(rates, bool(trusted))
+        if key in shares:
+            cells[key].share = shares[key] * cells[key].rate
     return cells, messages
 
 
