@@ -133,7 +133,7 @@ def _local_response_norm(run, node, x):
 
 
 def _l2_norm(run, node, x):
-    """Channels of a pixel divided by their norm, in fp32. Where all of them are 0, so are they then, and gradients."""
+    """Channels of a pixel divided by their norm, in fp32. Where all of them are 0 they stay so."""
     real, weight = x.astype(jnp.float32), run.layout.along_channels(run.parameter(node, "weight"), x)
     squares = jnp.square(real).sum(run.layout.channels, keepdims=True)
     return (real * lax.rsqrt(jnp.maximum(squares, _LEAST_SQUARES)) * weight).astype(x.dtype)
