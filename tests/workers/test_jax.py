@@ -264,6 +264,32 @@ def test_two_ranks_train_on_the_joint_batch(start, tmp_path):
     assert pair.close() == [0, 0]
 
 
+WIDE = graphs.graph(
+    [{"name": "x", "shape": [1000], "type": "real"}], [graphs.linear("fc", "x", [1000], 1000, bias=False)]
+)
+
+
+def written(worker):
+    """Bytes that a process wrote so far, to sockets too."""
+    lines = pathlib.Path("/proc/%d/io" % worker.process.pid).read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["wchar"])
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_ranks_write_their_gradients_to_each_other_in_every_step(start, mode):
+    """With two ranks an all-reduce that sends least has each send 2 (P - 1) / P = 1 times the gradients. Inferring,
+    they write only what they answer."""
+    pair, steps = Ranks(start, "jax"), 10
+    for prepared in pair.prepare(network="wide", graph=WIDE, mode=mode, batch=2, seconds=PREPARE_SECONDS):
+        assert prepared["type"] == "prepared", prepared
+    before = [written(worker) for worker in pair.workers]
+    pair.measure(seconds=1000, max_samples=steps, wait=PREPARE_SECONDS)
+    for worker, was in zip(pair.workers, before):
+        shares = (written(worker) - was) / (steps * 4 * WIDE["parameters"])
+        assert shares >= 1 if mode == "train" else shares < 0.01
+    assert pair.close() == [0, 0]
+
+
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_two_ranks_measure_a_network_with_norms(start, precision):
     pair = Ranks(start, "jax")
