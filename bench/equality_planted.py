@@ -19,6 +19,7 @@ class Mistake:
     needs: tuple = ()  # flags of the CPU, one of which must be there for the mistake to show
 
 
+_JAX_PADDING = 'padding=[*zip(a["padding"], a.get("padding_behind", a["padding"]))]'
 TWO_LAYERS = ("--option", "layers=2")
 MISTAKES = {
     "tanh form of GELU": Mistake(
@@ -44,7 +45,7 @@ MISTAKES = {
     "padding SAME in JAX": Mistake(
         "jax",
         "assay_jax/operators.py",
-        {'padding=[(p, p) for p in a["padding"]]': 'padding="SAME"'},
+        {_JAX_PADDING: 'padding="SAME"'},
         "mobilenet_v2",
         ("--option", "image=32"),
     ),
@@ -170,6 +171,86 @@ MISTAKES_OF_FEW = {
             '"Gather", node, [weight, *node["inputs"]], axis=0': (
                 '"Gather", node, [model.add("Neg", node, [weight], part="negative") if owner else weight, '
                 '*node["inputs"]], axis=0'
+            )
+        },
+    ),
+}
+
+_JAX = ("jax", "assay_jax/operators.py")
+_JAX_SEQUENCES = ("jax", "assay_jax/sequences.py")
+_JAX_HEADS = 'reshape(batch, positions, key_heads, a["heads"] // key_heads, -1)'
+_JAX_MAXIMUM = '"max_pool3d": _max_pool'
+
+# The same operators in JAX, whose functions and weights are like no other worker's.
+MISTAKES_OF_JAX = {
+    "pixels column by column": _in(
+        ("jax", "assay_jax/layout.py"),
+        "vit_b16",
+        {"x.reshape(x.shape[0], math": "x.swapaxes(1, 2).reshape(x.shape[0], math"},
+    ),
+    "no dilation": _in(
+        _JAX,
+        "deeplabv3",
+        {
+            'rhs_dilation=a.get("dilation")': "rhs_dilation=None",
+            _JAX_PADDING: f'{_JAX_PADDING} if "dilation" not in a else "SAME"',
+        },
+    ),
+    "nearest pixels": _in(_JAX, "deeplabv3", {'"linear", antialias': '"nearest", antialias'}),
+    "kernel upside down": _in(_JAX, "unet", {'"weight"),\n        strides': '"weight")[::-1],\n        strides'}),
+    "a mean for a norm": _in(_JAX, "ssd300", {"jnp.square(real).sum(": "jnp.square(real).mean("}),
+    "JAX's own slope": _in(_JAX, "cosmoflow", {'nn.leaky_relu(x, node["attributes"]["alpha"])': "nn.leaky_relu(x)"}),
+    "padding in front": _in(
+        _JAX,
+        "cosmoflow",
+        {_JAX_PADDING: 'padding=[*zip(a.get("padding_behind", a["padding"]), a["padding"])]'},
+    ),
+    "means of blocks": _in(
+        _JAX,
+        "cosmoflow",
+        {
+            _JAX_MAXIMUM: (
+                '"max_pool3d": lambda run, node, x: '
+                "lax.reduce_window(x, 0.0, lax.add, *_Window(node, run.layout).arguments) / 8"
+            )
+        },
+    ),
+    "gates of an LSTM in another order": _in(
+        _JAX_SEQUENCES, "lstm", {"let_in, keep, new, out =": "let_in, new, keep, out ="}
+    ),
+    "gates of a GRU in another order": _in(
+        _JAX_SEQUENCES,
+        "gru",
+        {
+            "reset, keep, new = ": "keep, reset, new = ",
+            "reset_state, keep_state, new_state = ": "keep_state, reset_state, new_state = ",
+        },
+    ),
+    "above the diagonal": _in(
+        _JAX_SEQUENCES, "dlrm", {"tril_indices(len(vectors), -1)": "triu_indices(len(vectors), 1)"}
+    ),
+    "epsilon of a norm without mean": _in(
+        _JAX_SEQUENCES, "llama", {'rsqrt(squares + node["attributes"]["epsilon"])': "rsqrt(squares + 1e-4)"}
+    ),
+    "turned back": _in(
+        _JAX_SEQUENCES,
+        "llama",
+        {"first * cosine - second": "first * cosine + second", "+ first * sine": "- first * sine"},
+    ),
+    "heads of keys in turns": _in(
+        _JAX_SEQUENCES,
+        "llama",
+        {_JAX_HEADS: 'reshape(batch, positions, a["heads"] // key_heads, key_heads, -1).swapaxes(2, 3)'},
+    ),
+    "positions from behind": _in(
+        _JAX_SEQUENCES, "transformer", {"assay_graph.sinusoids(node)": "assay_graph.sinusoids(node)[::-1]"}
+    ),
+    "a shared table with the other sign": _in(
+        _JAX_SEQUENCES,
+        "transformer",
+        {
+            'return run.table(node.get("owner", node))[x]': (
+                'return run.table(node.get("owner", node))[x] * (-1 if "owner" in node else 1)'
             )
         },
     ),

@@ -28,6 +28,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import numpy_oracle  # noqa: E402
 import operator_cases  # noqa: E402
+import operator_cases_more  # noqa: E402
 import primitive_oracle  # noqa: E402
 from assay_jax import layout, network, operators, primitives, user_file, work  # noqa: E402
 
@@ -101,20 +102,81 @@ def shared_weights():
     )
 
 
-def check_operators_compute_what_numpy_does():
-    """In either layout, of every graph it has the operators for. The oracle knows weights by the node that has them."""
-    tried = set()
-    for name, graph in operator_cases.CASES.items():
-        needed = {node["op"] for node in graph["nodes"]}
-        if not needed <= set(operators.TABLE):
-            continue
-        tried |= needed
+def for_each_case(check, graphs_by_name):
+    """check(graph, settings) in either layout; a failure says where."""
+    for name, graph in graphs_by_name.items():
         for settings in layouts_of(graph):
             try:
-                assert_same(inferred(graph, settings), numpy_oracle.infer(graph, drawn(prepare(graph))))
+                check(graph, settings)
             except AssertionError as error:
                 raise AssertionError("%s %s" % (name, settings)) from error
+
+
+def check_operators_compute_what_numpy_does():
+    """The oracle knows weights by the node that has them."""
+
+    def as_numpy_does(graph, settings):
+        assert_same(inferred(graph, settings), numpy_oracle.infer(graph, drawn(prepare(graph))))
+
+    for_each_case(as_numpy_does, operator_cases.CASES)
+    tried = {node["op"] for graph in operator_cases.CASES.values() for node in graph["nodes"]}
     assert tried == set(operators.TABLE), set(operators.TABLE) ^ tried
+
+
+def check_gradients_are_the_slopes_of_what_numpy_computes():
+    """Of the mean square of the output along a random direction of all real inputs and parameters: the oracle's slope
+    is a difference in double precision, whose error is some 1e-9."""
+
+    def slopes(graph, settings):
+        graph = without_dropout(graph)
+        values, random = drawn(prepare(graph)), np.random.default_rng(3)
+        along = {n: random.standard_normal(v.shape).astype(v.dtype) for n, v in values.items() if v.dtype == np.float32}
+
+        def moved(by):
+            shifted = {name: np.asarray(values[name], "f8") + by * along[name] for name in along}
+            return (numpy_oracle.infer(graph, {**values, **shifted}) ** 2).mean()
+
+        built = network.Network(prepare(graph, "train"), layout.Layout(settings.get("layout", "nhwc")), jnp.float32)
+        at, to = ((built.parameters(v), built.inputs({**values, **v})) for v in (values, along))
+
+        def loss(parameters, inputs):
+            return built.loss(built.run(parameters, {}, inputs, jax.random.PRNGKey(0))[0], None)
+
+        gradients = jax.jit(jax.grad(loss, (0, 1), allow_int=True))(*at)
+        found = sum(
+            np.vdot(np.asarray(g, "f8"), np.asarray(t, "f8"))
+            for g, t in zip(*map(jax.tree.leaves, (gradients, to)))
+            if jnp.issubdtype(t.dtype, jnp.floating)
+        )
+        assert_same([found], [(moved(1e-6) - moved(-1e-6)) / 2e-6], most=1e-4)
+
+    for_each_case(slopes, operator_cases_more.CASES)
+
+
+def without_dropout(graph):
+    nodes = [{**n, "attributes": {**n["attributes"], "dropout": 0.0}} for n in graph["nodes"]]
+    return {**graph, "nodes": nodes}
+
+
+def check_a_pixel_of_zeros_has_a_norm():
+    """It counts as 1e-12, as in PyTorch: the pixel stays 0, and its slopes are weights over that, and no NaN."""
+    norm = graphs.node("norm", "l2_norm", "image", [3, 2, 2], [[3]])
+    graph = graphs.graph([graphs.image([3, 2, 2])], [norm])
+    values = drawn(prepare(graph))
+    image = np.array(values["input/image"])
+    image[:, :, 1, 0] = 0
+    for name in LAYOUTS:
+        here = layout.Layout(name)
+        built = network.Network(prepare(graph), here, jnp.float32)
+
+        def run(x, built=built):
+            return built.run(built.parameters(values), {}, [x])[0]
+
+        output, back = jax.vjp(run, here.from_graph(jnp.array(image)))
+        assert not built.to_graph(output)[:, :, 1, 0].any()
+        slopes = built.to_graph(back(jnp.ones_like(output))[0])
+        assert_same(slopes[:, :, 1, 0], np.stack([values["norm/weight"] / 1e-12] * BATCH))
+        assert 0 < np.abs(np.delete(slopes.reshape(BATCH, 3, 4), 2, 2)).max() < 1e3
 
 
 def check_shared_weights():
@@ -239,13 +301,14 @@ def train_by_hand(values, momentum, losses, norms):
 
 
 def check_bf16_is_bf16_throughout():
-    for graph in (graphs.small_network(), operator_cases.transformer(True)):
-        built = work.build(prepare(graph, precision="bf16"), None)
-        output = built.steps.output
-        assert output.dtype == jnp.bfloat16
+    for graph in (graphs.small_network(), operator_cases.transformer(True), *operator_cases_more.CASES.values()):
+        built, path = work.build(prepare(graph, precision="bf16"), None), os.path.join(FOLDER, "bf16")
+        assert built.steps.output.dtype == jnp.bfloat16
+        built.write_output(path)
+        output = np.array(assay_graph.read_values(path)["output"], "f8")
         truth = numpy_oracle.infer(graph, drawn(prepare(graph)))
         # bf16 keeps 8 bits: 2^-8 = 0.4 % for each rounding, some of them in a row.
-        error = np.linalg.norm(np.asarray(output, "f8") - truth) / np.linalg.norm(truth)
+        error = np.linalg.norm(output - truth) / np.linalg.norm(truth)
         assert 1e-5 < error < 0.03, error
     state = work.build(prepare(graphs.small_network(), "train", precision="bf16"), None).steps._state
     found = {array.dtype for array in jax.tree.leaves((state.parameters, state.momentum))}

@@ -52,10 +52,12 @@ def test_value(failures, name):
 
 def test_worker_json_lists_the_operators_and_primitives_there_are():
     """Read from the source: keys of the tables, without loading JAX."""
-    for file, listed in (("operators.py", "operators"), ("primitives.py", "networks")):
-        source = (FOLDERS["jax"] / "assay_jax" / file).read_text()
-        table = source[source.index("TABLE = {") :]
-        assert sorted(re.findall(r'^    "(\w+)":', table, re.MULTILINE)) == sorted(info("jax")[listed])
+    for files, listed in ((("operators.py", "sequences.py"), "operators"), (("primitives.py",), "networks")):
+        found = []
+        for file in files:
+            source = (FOLDERS["jax"] / "assay_jax" / file).read_text()
+            found += re.findall(r'^    "(\w+)":', source[source.index("\nTABLE = {") :], re.MULTILINE)
+        assert sorted(found) == sorted(info("jax")[listed])
 
 
 @pytest.mark.full  # counts threads: needs an idle machine
@@ -259,6 +261,32 @@ def test_two_ranks_train_on_the_joint_batch(start, tmp_path):
                 assert answer["gradient_norms"]["fc/weight"] == pytest.approx(math.hypot(*gradient), rel=1e-4)
         moved = [0.9 * m + g for m, g in zip(moved, gradient)]
         weight = [w - 0.05 * m for w, m in zip(weight, moved)]
+    assert pair.close() == [0, 0]
+
+
+WIDE = graphs.graph(
+    [{"name": "x", "shape": [1000], "type": "real"}], [graphs.linear("fc", "x", [1000], 1000, bias=False)]
+)
+
+
+def written(worker):
+    """Bytes that a process wrote so far, to sockets too."""
+    lines = pathlib.Path("/proc/%d/io" % worker.process.pid).read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["wchar"])
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_ranks_write_their_gradients_to_each_other_in_every_step(start, mode):
+    """With two ranks an all-reduce that sends least has each send 2 (P - 1) / P = 1 times the gradients. Inferring,
+    they write only what they answer."""
+    pair, steps = Ranks(start, "jax"), 10
+    for prepared in pair.prepare(network="wide", graph=WIDE, mode=mode, batch=2, seconds=PREPARE_SECONDS):
+        assert prepared["type"] == "prepared", prepared
+    before = [written(worker) for worker in pair.workers]
+    pair.measure(seconds=1000, max_samples=steps, wait=PREPARE_SECONDS)
+    for worker, was in zip(pair.workers, before):
+        shares = (written(worker) - was) / (steps * 4 * WIDE["parameters"])
+        assert shares >= 1 if mode == "train" else shares < 0.01
     assert pair.close() == [0, 0]
 
 

@@ -1,32 +1,46 @@
-"""Where the channels of an image lie. A graph has them in front, [channels, height, width], behind the batch."""
+"""Where the channels of an image or a volume lie. A graph has them in front of height and width, behind the batch."""
+
+import math
 
 
 class Layout:
-    """`channels`: the axis of an image in a batch. `dimensions`: of a convolution's input, weight and output."""
+    """`channels`: the axis of an image or a volume in a batch, `spatial`: those of an image's height and width."""
 
     def __init__(self, name):
-        self.name, last = name, name == "nhwc"
-        self.channels, self.spatial = (3, (1, 2)) if last else (1, (2, 3))
-        self.dimensions = ("NHWC", "HWIO", "NHWC") if last else ("NCHW", "OIHW", "NCHW")
-        self._last = last
+        self.name, self.last = name, name == "nhwc"
+        self.channels, self.spatial = (-1, (1, 2)) if self.last else (1, (2, 3))
 
     def from_graph(self, x):
-        """A batch of images as they lie here; whatever else `x` is stays."""
-        return x.transpose(0, 2, 3, 1) if self._last and x.ndim == 4 else x
+        """A batch of images or volumes as they lie here; whatever else `x` is stays."""
+        return x.transpose(0, *range(2, x.ndim), 1) if self._turns(x) else x
 
     def to_graph(self, x):
-        """A batch of images with their channels in front; whatever else `x` is stays."""
-        return x.transpose(0, 3, 1, 2) if self._last and x.ndim == 4 else x
+        """A batch of images or volumes with their channels in front; whatever else `x` is stays."""
+        return x.transpose(0, x.ndim - 1, *range(1, x.ndim - 1)) if self._turns(x) else x
 
     def kernel(self, weight):
-        """A convolution's weight, which the graph has as [out, in / groups, height, width]."""
-        return weight.transpose(2, 3, 1, 0) if self._last else weight
+        """A convolution's weight, which the graph has as [out, in / groups, (depth,) height, width], or as
+        [in, out, height, width] of a transposed one."""
+        return weight.transpose(*range(2, weight.ndim), 1, 0) if self.last else weight
 
-    def along_channels(self, vector):
-        """One value for each channel, to meet a batch of images."""
-        return vector.reshape(-1) if self._last else vector.reshape(-1, 1, 1)
+    def dimensions(self, x):
+        """Of a convolution on such a batch: the letters of its input, weight and output."""
+        axes = "DHW"[5 - x.ndim :]
+        return ("N%sC" % axes, axes + "IO", "N%sC" % axes) if self.last else ("NC" + axes, "OI" + axes, "NC" + axes)
 
-    def spread(self, of_height_and_width, otherwise):
-        """A value for each axis of a batch of images: two for height and width, one for batch and channels."""
-        down, right = of_height_and_width
-        return (otherwise, down, right, otherwise) if self._last else (otherwise, otherwise, down, right)
+    def along_channels(self, vector, x):
+        """One value for each channel, to meet the batch `x`."""
+        return vector.reshape(-1) if self.last else vector.reshape(-1, *[1] * (x.ndim - 2))
+
+    def spread(self, of_space, otherwise):
+        """A value for each axis of a batch: those of (depth,) height and width, and one for batch and channels."""
+        return (otherwise, *of_space, otherwise) if self.last else (otherwise, otherwise, *of_space)
+
+    def to_sequence(self, x):
+        """[batch, pixels, channels] of a batch of images."""
+        if self.last:
+            return x.reshape(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
+        return x.reshape(*x.shape[:2], -1).swapaxes(1, 2)
+
+    def _turns(self, x):
+        return self.last and x.ndim >= 4

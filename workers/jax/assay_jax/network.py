@@ -19,7 +19,7 @@ class Network:
 
     def run(self, parameters, statistics, inputs, key=None):
         """The output, and the statistics as they are afterwards. Trains where there is a key."""
-        traced = operators.Pass(parameters, statistics, self._layout, key)
+        traced = operators.Pass(parameters, statistics, self._layout, self._dtype, key)
         known = {wanted["name"]: value for wanted, value in zip(self._graph["inputs"], inputs)}
         for node in self._nodes:
             known[node["name"]] = operators.TABLE[node["op"]](traced, node, *[known[name] for name in node["inputs"]])
@@ -71,9 +71,11 @@ class Network:
 
     def _turned(self, node, part, array):
         """From the graph's order of dimensions to that of the operators here."""
-        if part != "weight":
+        if not part.startswith("weight"):
             return array
-        return {"convolution": self._layout.kernel, "linear": numpy.transpose}.get(node["op"], numpy.asarray)(array)
+        if node["op"] in operators.TURNED:
+            return numpy.transpose(array)
+        return self._layout.kernel(array) if "convolution" in node["op"] else array
 
     def _array(self, array):
         return jnp.array(array, self._dtype)  # a copy, which steps may overwrite

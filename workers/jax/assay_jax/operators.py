@@ -1,33 +1,39 @@
-"""The operators of a graph: each in JAX's own functions, as its users write them.
+"""The operators of a graph: each in JAX's own functions, as its users write them. Those on sequences: sequences.py.
 
 An entry takes the pass in which it is traced, a node, and the node's inputs, and returns its output. The batch is in
-front of every array. Images lie as the layout says: entries that work on the graph's last dimension, or on all at
-once, go through `_as_in_graph`.
+front of every array. Images and volumes lie as the layout says: entries that work on the graph's last dimension, or on
+all at once, go through `_as_in_graph`.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy
-from jax import lax, nn
+from jax import image, lax, nn
+
+from . import sequences
 
 _KEPT = 0.9  # of a running statistic in each step
+TURNED = ("linear", "lstm", "gru")  # whose weights lie as [in, out], where the graph has [out, in]
+_LEAST_SQUARES = 1e-24  # of a norm of 1e-12, below which it is that
 
 
 class Pass:
     """One run through a network while it is traced: the values that nodes take, and the statistics they leave.
 
-    `key`: what dropout draws from; None when inferring."""
+    `dtype`: of real values. `key`: what dropout draws from; None when inferring."""
 
-    def __init__(self, parameters, statistics, layout, key=None):
-        self._parameters, self._statistics, self.layout = parameters, statistics, layout
+    def __init__(self, parameters, statistics, layout, dtype, key=None):
+        self._parameters, self._statistics, self.layout, self.dtype = parameters, statistics, layout, dtype
         self._key, self._drawn, self.trains = key, 0, key is not None
         self.left = dict(statistics)
 
     def parameter(self, node, part):
         return self._parameters["%s/%s" % (node["name"], part)]
 
-    def shared_weight(self, name):
-        return self._parameters[name + "/weight"]
+    def table(self, owner):
+        """The weight of a node, also for those that share it, as the graph has it."""
+        weight = self.parameter(owner, "weight")
+        return weight.T if owner["op"] in TURNED else weight
 
     def statistic(self, node, part):
         return self._statistics["%s/%s" % (node["name"], part)]
@@ -55,37 +61,53 @@ def _as_in_graph(function):
 
 
 def _convolution(run, node, x):
-    a, layout = node["attributes"], run.layout
+    """On images and on volumes."""
+    a = node["attributes"]
     y = lax.conv_general_dilated(
         x,
         run.parameter(node, "weight"),
         window_strides=a["stride"],
-        padding=[(p, p) for p in a["padding"]],
-        dimension_numbers=layout.dimensions,
+        padding=[*zip(a["padding"], a.get("padding_behind", a["padding"]))],
+        rhs_dilation=a.get("dilation"),
+        dimension_numbers=run.layout.dimensions(x),
         feature_group_count=a["groups"],
     )
-    return y + layout.along_channels(run.parameter(node, "bias")) if a["bias"] else y
+    return _with_bias(run, node, y)
+
+
+def _transposed_convolution(run, node, x):
+    """What a convolution does to gradients: each pixel adds its window. Padding is that of the convolution on the
+    spread pixels, so that every window is there as a whole."""
+    a = node["attributes"]
+    y = lax.conv_transpose(
+        x,
+        run.parameter(node, "weight"),
+        strides=a["stride"],
+        padding=[(k - 1, k - 1) for k in a["kernel"]],
+        dimension_numbers=run.layout.dimensions(x),
+        transpose_kernel=True,
+    )
+    return _with_bias(run, node, y)
+
+
+def _with_bias(run, node, y):
+    return y + run.layout.along_channels(run.parameter(node, "bias"), y) if node["attributes"]["bias"] else y
 
 
 def _linear(run, node, x):
-    """Weights lie as [in, out]; a table of an embedding that is shared the other way round."""
-    a, owner = node["attributes"], node.get("owner")
-    if owner is None:
-        y = x @ run.parameter(node, "weight")
-    else:
-        weight = run.shared_weight(owner["name"])
-        y = x @ (weight if owner["op"] == "linear" else weight.T)
-    return y + run.parameter(node, "bias") if a["bias"] else y
-
-
-def _normalised(x, mean, variance, epsilon, weight, bias):
-    return (x - mean) * (lax.rsqrt(variance + epsilon) * weight) + bias
+    owner = node.get("owner")
+    y = x @ (run.parameter(node, "weight") if owner is None else run.table(owner).T)
+    return y + run.parameter(node, "bias") if node["attributes"]["bias"] else y
 
 
 def _batch_norm(run, node, x):
     """Statistics in fp32. The variance is that of centred values: a mean of squares less the square of the mean loses
     all digits where the mean is large."""
-    of_channels, real = run.layout.along_channels, x.astype(jnp.float32)
+    real = x.astype(jnp.float32)
+
+    def of_channels(vector):
+        return run.layout.along_channels(vector, x)
+
     weight, bias = (of_channels(run.parameter(node, part)) for part in ("weight", "bias"))
     if run.trains:
         axes = (0, *run.layout.spatial)
@@ -95,16 +117,9 @@ def _batch_norm(run, node, x):
         run.leave(node, "variance", variance)
     else:
         mean, variance = run.statistic(node, "mean"), run.statistic(node, "variance")
-    y = _normalised(real, of_channels(mean), of_channels(variance), node["attributes"]["epsilon"], weight, bias)
+    scale = lax.rsqrt(of_channels(variance) + node["attributes"]["epsilon"]) * weight
+    y = (real - of_channels(mean)) * scale + bias
     return y.astype(x.dtype)
-
-
-def _layer_norm(run, node, x):
-    real = x.astype(jnp.float32)
-    mean = real.mean(-1, keepdims=True)
-    variance = jnp.square(real - mean).mean(-1, keepdims=True)
-    weight, bias = run.parameter(node, "weight"), run.parameter(node, "bias")
-    return _normalised(real, mean, variance, node["attributes"]["epsilon"], weight, bias).astype(x.dtype)
 
 
 def _local_response_norm(run, node, x):
@@ -115,6 +130,13 @@ def _local_response_norm(run, node, x):
     window[axis], sides[axis] = a["size"], (before, a["size"] - 1 - before)
     squares = lax.reduce_window(jnp.square(x), 0.0, lax.add, window, [1] * 4, sides)
     return x / (a["k"] + a["alpha"] / a["size"] * squares) ** a["beta"]
+
+
+def _l2_norm(run, node, x):
+    """Channels of a pixel divided by their norm, in fp32. Where all of them are 0 they stay so."""
+    real, weight = x.astype(jnp.float32), run.layout.along_channels(run.parameter(node, "weight"), x)
+    squares = jnp.square(real).sum(run.layout.channels, keepdims=True)
+    return (real * lax.rsqrt(jnp.maximum(squares, _LEAST_SQUARES)) * weight).astype(x.dtype)
 
 
 class _Window:
@@ -136,7 +158,7 @@ def _max_pool(run, node, x):
 def _average_pool(run, node, x):
     window = _Window(node, run.layout)
     down, right = (_counted(node, axis, window) for axis in (0, 1))
-    counted = numpy.outer(down, right)[..., None] if run.layout.channels == 3 else numpy.outer(down, right)
+    counted = numpy.outer(down, right)[..., None] if run.layout.last else numpy.outer(down, right)
     return lax.reduce_window(x, 0.0, lax.add, *window.arguments) / jnp.asarray(counted, x.dtype)
 
 
@@ -148,12 +170,19 @@ def _counted(node, axis, window):
     return numpy.minimum(begins + kernel, size + margin) - numpy.maximum(begins, -margin)
 
 
+def _resize(run, node, x):
+    """Linear between the middles of pixels."""
+    sizes = run.layout.spread(node["attributes"]["sizes"], None)
+    shape = [new or old for new, old in zip(sizes, x.shape)]
+    return image.resize(x, shape, "linear", antialias=False)
+
+
 def _flatten(run, node, x):
     return run.layout.to_graph(x).reshape(x.shape[0], -1)
 
 
 def _concat(run, node, *inputs):
-    return jnp.concatenate(inputs, run.layout.channels if len(node["shape"]) == 3 else 1)
+    return jnp.concatenate(inputs, run.layout.channels if len(node["shape"]) >= 3 else 1)
 
 
 def _broadcast(function):
@@ -163,31 +192,10 @@ def _broadcast(function):
         first, second = node["input_shapes"]
         if len(second) < len(first):
             missing = [1] * (len(first) - len(second))
-            b = run.layout.from_graph(b.reshape(b.shape[0], *missing, *second))
+            b = run.layout.from_graph(run.layout.to_graph(b).reshape(b.shape[0], *missing, *second))
         return function(a, b)
 
     return entry
-
-
-def _embedding(run, node, x):
-    return run.parameter(node, "weight")[x]
-
-
-def _position_embedding(run, node, x):
-    """The first rows of the table, the same for each sample, whatever the input holds."""
-    length, features = node["shape"]
-    return jnp.broadcast_to(run.parameter(node, "weight")[:length], (x.shape[0], length, features))
-
-
-def _attention(run, node, *inputs):
-    """Scaled dot products on [batch, positions, features], split into heads."""
-    a, (batch, positions, features) = node["attributes"], inputs[0].shape
-    queries, keys, values = (x.reshape(batch, positions, a["heads"], -1) for x in inputs)
-    scores = jnp.einsum("bqhf,bkhf->bhqk", queries, keys) * (features // a["heads"]) ** -0.5
-    if a.get("causal"):
-        scores = jnp.where(numpy.tri(positions, dtype=bool), scores, -jnp.inf)
-    shares = run.dropped(nn.softmax(scores), a.get("dropout"))
-    return jnp.einsum("bhqk,bkhf->bqhf", shares, values).reshape(batch, positions, features)
 
 
 def _dropout(run, node, x):
@@ -209,11 +217,16 @@ def _plain(function, **arguments):
 
 TABLE = {
     "convolution": _convolution,
+    "dilated_convolution": _convolution,
+    "convolution3d": _convolution,
+    "transposed_convolution": _transposed_convolution,
     "linear": _as_in_graph(_linear),
     "batch_norm": _batch_norm,
-    "layer_norm": _as_in_graph(_layer_norm),
+    "layer_norm": _as_in_graph(sequences.layer_norm),
     "local_response_norm": _local_response_norm,
+    "l2_norm": _l2_norm,
     "relu": _plain(nn.relu),
+    "leaky_relu": lambda run, node, x: nn.leaky_relu(x, node["attributes"]["alpha"]),
     "relu6": _plain(nn.relu6),
     "gelu": _plain(nn.gelu, approximate=False),
     "gelu_tanh": _plain(nn.gelu, approximate=True),
@@ -224,16 +237,17 @@ TABLE = {
     "hard_sigmoid": _plain(nn.hard_sigmoid),
     "softmax": _as_in_graph(_plain(nn.softmax)),
     "max_pool": _max_pool,
+    "max_pool3d": _max_pool,
     "average_pool": _average_pool,
     "global_average_pool": lambda run, node, x: x.mean(run.layout.spatial),
+    "resize": _resize,
     "flatten": _flatten,
+    "to_sequence": lambda run, node, x: run.layout.to_sequence(x),
     "dropout": _dropout,
     "concat": _concat,
     "add": _broadcast(jnp.add),
     "multiply": _broadcast(jnp.multiply),
-    "embedding": _embedding,
-    "position_embedding": _position_embedding,
-    "attention": _attention,
     "select": _select,
     "slice": _as_in_graph(_slice),
+    **sequences.TABLE,
 }
