@@ -24,6 +24,7 @@ class Building {
       : values_(values), form_(form), trains_(trains), keeps_(keeps) {}
 
   bool trains() const { return trains_; }
+  at::ScalarType precision() const { return form_.precision; }
 
   /// A parameter of `node`; none where the node has none of this name.
   std::optional<Tensor> optional_parameter(const GraphNode& node, const std::string& name);

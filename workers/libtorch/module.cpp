@@ -62,12 +62,14 @@ class LibTorch : public worker::Framework {
   void write_output(const std::string& path) override {
     guarded([&] {
       const Tensor output = steps_->output();
-      if (output.sizes() != at::IntArrayRef(network_->output_shape())) {
-        throw std::runtime_error(
-            fmt::format("the output has {} dimensions, or other sizes, than the graph says", output.dim()));
+      const auto& wanted = network_->output_shape();
+      if (output.sizes() != at::IntArrayRef(wanted)) {
+        throw std::runtime_error(fmt::format("the output has the shape [{}], the graph says [{}]",
+                                             fmt::join(output.sizes().begin(), output.sizes().end(), ", "),
+                                             fmt::join(wanted.begin(), wanted.end(), ", ")));
       }
       const Tensor plain = output.to(at::kFloat).contiguous();
-      auto [value, data] = worker::make_real(network_->output_shape());
+      auto [value, data] = worker::make_real(wanted);
       std::copy_n(plain.const_data_ptr<float>(), value.elements(), data);
       worker::write_values(path, {{"output", value}});
     });

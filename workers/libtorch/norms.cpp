@@ -31,7 +31,10 @@ Call rms_norm(const GraphNode& node, Building& building) {
   return [=](const Tensors& in) { return at::rms_norm(in[0], last, weight, epsilon); };
 }
 
-Call local_response_norm(const GraphNode& node, Building&) {
+Call local_response_norm(const GraphNode& node, Building& building) {
+  if (building.precision() == at::kBFloat16) {  // it takes means of volumes, which the CPU has in fp32 alone
+    worker::refuse("node {}: libtorch has no local_response_norm in bf16 on the CPU.", node.name);
+  }
   const auto how = torch::nn::functional::LocalResponseNormFuncOptions(node.attribute<std::int64_t>("size"))
                        .alpha(node.attribute<double>("alpha"))
                        .beta(node.attribute<double>("beta"))
