@@ -1,4 +1,4 @@
-"""Writes TorchScript files for test_libtorch_files.py and test_matrix.py into a folder, run by an interpreter that has torch."""
+"""Writes TorchScript files for test_libtorch_files.py and test_matrix.py; run by an interpreter that has torch."""
 
 import pathlib
 import sys
