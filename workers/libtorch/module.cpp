@@ -2,6 +2,8 @@
 
 #include "workers/libtorch/module.hpp"
 
+#include <fmt/ranges.h>
+
 #include "workers/libtorch/script.hpp"
 #include "workers/libtorch/settings.hpp"
 #include "workers/libtorch/steps.hpp"
