@@ -257,6 +257,53 @@ MISTAKES_OF_JAX = {
 }
 
 
+def _libtorch(file, network, replaced, more=None):
+    return Mistake("libtorch", file, replaced, network, _SMALL.get(network, ()) if more is None else more, built=True)
+
+
+_TRAINED = ("--option", "sequence=8", *TWO_LAYERS, "--batch", "2", "--train")
+# Each in a builder or in the training of the worker that is C++ throughout; each is compiled for some minutes.
+MISTAKES_OF_LIBTORCH = {
+    "no momentum": _libtorch(
+        "steps.cpp", "bert_base", {"torch::optim::SGDOptions(rate).momentum(momentum)": "rate"}, _TRAINED
+    ),
+    "statistics of inference in training": _libtorch(
+        "norms.cpp",
+        "mobilenet_v2",
+        {"mean, variance, trains,": "mean, variance, false,"},
+        ("--option", "image=32", "--batch", "4", "--train"),
+    ),
+    "GELU by tanh": _libtorch(
+        "activations.cpp", "bert_base", {"return at::gelu(in[0]);": 'return at::gelu(in[0], "tanh");'}, TWO_LAYERS
+    ),
+    "corners of a resize": _libtorch("pools.cpp", "deeplabv3", {"/*align_corners=*/false": "true"}),
+    "padding counted": _libtorch(
+        "pools.cpp", "inception_v3", {"w.ceil, counted)": "w.ceil, !counted)"}, ("--option", "image=75")
+    ),
+    "padding behind in front": _libtorch(
+        "convolutions.cpp", "cosmoflow", {"{moves.padding.at(i), behind[i]}": "{behind[i], moves.padding.at(i)}"}
+    ),
+    "upper half of the products": _libtorch(
+        "shapes.cpp", "dlrm", {"at::tril_indices(count, count, -1)": "at::triu_indices(count, count, 1)"}
+    ),
+    "heads turned back": _libtorch("sequences.cpp", "llama", {"first * cosine - second": "first * cosine + second"}),
+    "sines and cosines": _libtorch(
+        "sequences.cpp",
+        "transformer",
+        {
+            "numbers.push_back(static_cast<float>(std::sin(angle)))": "numbers.push_back(std::cos(angle))",
+            "numbers.push_back(static_cast<float>(std::cos(angle)))": "numbers.push_back(std::sin(angle))",
+        },
+    ),
+    "looks ahead": _libtorch(
+        "sequences.cpp", "gpt2", {"{}, dropout, causal,": "{}, dropout, false,"}, ("--option", "sequence=16")
+    ),
+    "biases of a GRU exchanged": _libtorch(
+        "recurrent.cpp", "gru", {"weight_state, bias[0], bias[1]": "weight_state, bias[1], bias[0]"}
+    ),
+}
+
+
 def can_show(mistake):
     """Whether the mistake makes a difference on this CPU: without bf16 OpenVINO computes in fp32 as all others."""
     flags = pathlib.Path("/proc/cpuinfo").read_text().split()
@@ -292,7 +339,7 @@ def build(folder, env):
         raise SystemExit(
             f"the worker {described['name']} is not installed; run `assay worker install {described['name']}`"
         )
-    (prefix,) = pathlib.Path(found[-1]["environment_folder"]).glob("lib/python3*/site-packages/openvino/cmake")
+    (prefix,) = pathlib.Path(found[-1]["environment_folder"]).glob("lib/python3*/site-packages")
     program = pathlib.Path(described["argv"][0]).name
     configure = ["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     figure.run([*configure, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"], env)

@@ -91,7 +91,8 @@ void describe(V& v, WorkerInfo& w) {
 /// Throws Error{usage} where a field is missing or malformed: names and releases are letters, digits and ._+-.
 void check(const WorkerInfo& worker);
 
-/// Whether a file of this kind is itself the network, "file.onnx", instead of having functions that make one.
+/// Whether a file of this kind is itself the network, "file.onnx" or "file.pt", instead of having functions that make
+/// one.
 bool is_whole_network(std::string_view kind);
 
 /// True where release `a` is older than `b`. Runs of digits compare as numbers (1.9 before 1.10); a release that goes

@@ -18,7 +18,7 @@ WorkerInfo builder_of_graphs() {
   worker.name = "builder";
   worker.release = "1";
   worker.networks = {"gemm"};
-  worker.files = {"py", "onnx"};
+  worker.files = {"py", "onnx", "pt"};
   for (const auto* name : EnumNames<network::Op>::names) worker.operators.emplace_back(name);
   return worker;
 }
@@ -118,8 +118,12 @@ TEST(NetworkSource, OfAFileIsItsBytes) {
               AllOf(HasSubstr("has changed"), HasSubstr(file.path())));
 }
 
-TEST(NetworkSource, OfAnOnnxFileIsTheFileItself) {
-  const File file("any bytes", "onnx");
+class WholeNetwork : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(NetworkSource, WholeNetwork, testing::Values("onnx", "pt"));
+
+TEST_P(WholeNetwork, IsTheFileItself) {
+  const File file("any bytes", GetParam());
   const auto worker = builder_of_graphs();
   auto asked = workload(file.path());
   NetworkSources sources;

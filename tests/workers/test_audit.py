@@ -68,7 +68,7 @@ def test_an_honest_worker_raises_no_alarm(audit):
 
 @pytest.mark.timing
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["pytorch", "tensorflow", "jax", "mxnet", "onnxruntime", "openvino"])
+@pytest.mark.parametrize("name", ["pytorch", "libtorch", "tensorflow", "jax", "mxnet", "onnxruntime", "openvino"])
 def test_our_own_workers_raise_no_alarm(audit, name):
     environment(name)
     checks = checks_of(audit(name, "--json", code=0))

@@ -17,6 +17,7 @@ WORKLOADS = {
     "mxnet": {"network": "small", "graph": graphs.small_network()},
     "onnxruntime": {"network": "small", "graph": graphs.small_network()},
     "pytorch": {"network": "small", "graph": graphs.small_network()},
+    "libtorch": {"network": "small", "graph": graphs.small_network()},
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
     "tensorflow": {"network": "small", "graph": graphs.small_network()},
     "jax": {"network": "small", "graph": graphs.small_network()},

@@ -85,7 +85,7 @@ OWN_FILES = {
             return (lambda p, x: x @ p[0] + p[1]), parameters, lambda batch: numpy.ones((batch, 4))
         """,
 }
-OWN_PARAMETERS = 4 * 3 + 3  # of these files, and of the ONNX file below
+OWN_PARAMETERS = 4 * 3 + 3  # of these files, and of the ONNX and TorchScript files below
 
 
 def cells():
@@ -138,6 +138,13 @@ def onnx_file(folder):
     return own_file(folder / "open.onnx", None)
 
 
+def torchscript_file(folder):
+    """A layer, written by the interpreter of an environment that has torch."""
+    writer = FOLDERS["toy_python"].parent / "torchscript_files.py"
+    subprocess.run([interpreter("libtorch"), writer, folder], check=True, timeout=60)
+    return own_file(folder / "linear.pt", None)
+
+
 def asked_for(name, workload, folder):
     """What to prepare, and the parameters that it must have."""
     if workload in SMALLEST:
@@ -155,6 +162,9 @@ def asked_for(name, workload, folder):
     if workload == "*.onnx":
         counted = OWN_PARAMETERS if name == "onnxruntime" else None  # OpenVINO does not count those of a user's file
         return {"network": "open.onnx", "file": onnx_file(folder), "batch": 2}, counted
+    if workload == "*.pt":
+        asked = {"network": "linear.pt", "file": torchscript_file(folder), "options": {"input": 4}, "batch": 2}
+        return asked, OWN_PARAMETERS
     if workload == "*.replay":
         path, bucket = folder / "step.replay", {"ready_seconds": 0.002, "bytes": 400}
         times = {"forward_seconds": 0.001, "backward_seconds": 0.001}

@@ -1,4 +1,5 @@
-"""What workers/pytorch says it computes on given values, held against plain Python in double precision."""
+"""What workers/pytorch and workers/libtorch say they compute on given values, held against plain Python in double
+precision."""
 
 import math
 
@@ -12,13 +13,18 @@ BATCH = 2
 SMALL = graphs.small_network()
 
 
+@pytest.fixture(params=["pytorch", "libtorch"])
+def name(request):
+    return request.param
+
+
 @pytest.fixture
-def ask(start, tmp_path):
+def ask(start, tmp_path, name):
     """Prepares a worker on a file of values and evaluates; the answer, and the output when inferring."""
 
     def asked(graph, values, mode, updates=0, rate=0.01, momentum=0.9, before=None, **more):
         path, output = value_files.write(tmp_path / "values.safetensors", values), tmp_path / "output.safetensors"
-        worker = start("pytorch")
+        worker = start(name)
         prepared = worker.prepare(
             mode=mode, batch=BATCH, network=graph["name"], graph=graph, values=path, seconds=120, **more
         )
@@ -149,8 +155,8 @@ def test_a_file_that_does_not_fit_the_graph_has_failed(ask, case):
     assert answer["kind"] == "failed" and part in answer["message"], answer
 
 
-def test_evaluate_without_values_has_failed(start):
-    worker = start("pytorch")
+def test_evaluate_without_values_has_failed(start, name):
+    worker = start(name)
     worker.prepare(network="perceptron", graph=perceptron.GRAPH, seconds=60)
     worker.send({"type": "evaluate", "output": "/nowhere", "updates": 0, "learning_rate": 0.1, "momentum": 0})
     assert worker.read()["kind"] == "failed"

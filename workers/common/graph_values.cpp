@@ -100,7 +100,7 @@ Shape with_batch(std::int64_t batch, const Shape& shape) {
 }  // namespace
 
 GraphValues::GraphValues(const Prepare& prepare, const Graph& graph)
-    : prepare_(prepare), has_file_(prepare.values.has_value()), damped_(ends_of_branches(graph)) {
+    : prepare_(prepare), graph_(graph), has_file_(prepare.values.has_value()), damped_(ends_of_branches(graph)) {
   if (has_file_) file_ = read_values(*prepare.values);
 }
 
@@ -125,6 +125,17 @@ Value GraphValues::input(const GraphInput& input) const {
   const bool whole = input.type == "integer";
   if (has_file_) return from_file(name, whole ? ValueType::integer : ValueType::real, shape);
   return whole ? draw_below(prepare_, name, shape, input.below.value_or(1)) : draw_normal(prepare_, name, shape);
+}
+
+Value GraphValues::target() const {
+  const auto output = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
+                                   [&](const GraphNode& node) { return node.name == graph_.output; });
+  if (output == graph_.nodes.end() || output->shape.empty()) {
+    fail(ErrorKind::bad_input, "graph: its output {} is no node with classes", shown(graph_.output));
+  }
+  const Shape shape = with_batch(prepare_.workload.batch, {output->shape.begin(), output->shape.end() - 1});
+  if (has_file_) return from_file("target", ValueType::integer, shape);
+  return draw_below(prepare_, "target", shape, output->shape.back());
 }
 
 Value GraphValues::from_file(const std::string& name, ValueType type, const Shape& shape) const {

@@ -18,11 +18,14 @@ class GraphValues {
   Value statistic(const GraphNode& node, const std::string& which) const;
   /// An input with the batch in front. Weights follow from the seed alone; inputs differ between processes.
   Value input(const GraphInput& input) const;
+  /// The right classes of a network that is trained with cross entropy: one for each row of its output.
+  Value target() const;
 
  private:
   Value from_file(const std::string& name, ValueType type, const Shape& shape) const;
 
   const Prepare& prepare_;
+  const Graph& graph_;
   bool has_file_;
   std::map<std::string, Value> file_;
   std::set<std::string> damped_;  ///< batch norms that end a residual branch

@@ -103,6 +103,31 @@ TEST(GraphValues, inputs_are_standard_normal_or_below_their_bound) {
   }
 }
 
+TEST(GraphValues, targets_are_classes_one_for_each_row_of_the_output) {
+  Graph graph = residual();
+  graph.nodes.push_back({"rows", "linear", {"sum"}, json::object(), {50, 7}, {}});
+  graph.output = "rows";
+  Prepare prepare = seeded(3);
+  const auto drawn = GraphValues(prepare, graph).target();
+  ASSERT_EQ(drawn.type, ValueType::integer);
+  ASSERT_EQ(drawn.shape, (Shape{100, 50}));
+  const auto* numbers = static_cast<const std::int64_t*>(drawn.data.get());
+  for (std::int64_t number = 0; number < 7; ++number) {  // 5000 of them: about 714 each
+    EXPECT_NEAR(static_cast<double>(std::count(numbers, numbers + drawn.elements(), number)), 714, 120);
+  }
+  auto [given, data] = make_integer({100, 50});
+  std::fill_n(data, given.elements(), 5);
+  prepare.values = testing::TempDir() + "/assay_graph_target";
+  write_values(*prepare.values, {{"target", given}});
+  const auto read = GraphValues(prepare, graph).target();
+  EXPECT_EQ(static_cast<const std::int64_t*>(read.data.get())[4999], 5);
+  graph.output = "sum";  // [8, 4, 4]: another shape than the file's
+  EXPECT_THROW(GraphValues(prepare, graph).target(), Error);
+  graph.output = "nowhere";
+  EXPECT_THROW(GraphValues(prepare, graph).target(), Error);
+  std::remove(prepare.values->c_str());
+}
+
 TEST(GraphValues, a_file_that_does_not_fit_the_graph_is_named) {
   const Graph graph = residual();
   Prepare prepare = seeded(1);
