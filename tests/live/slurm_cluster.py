@@ -75,7 +75,8 @@ class SlurmCluster:
         key = self.folder / "munge.key"
         key.touch(mode=0o600)
         key.write_bytes(secrets.token_bytes(1024))
-        values = {"folder": self.folder, "host": os.uname().nodename.partition(".")[0], "address": self.hosts.addresses[-1]}
+        host = os.uname().nodename.partition(".")[0]
+        values = {"folder": self.folder, "host": host, "address": self.hosts.addresses[-1]}
         nodes = [
             f"NodeName={name} NodeHostname={name} NodeAddr={address} CPUs={cpus} RealMemory=64000 State=UNKNOWN"
             for name, address in zip(self.names, self.hosts.addresses[:-1])
