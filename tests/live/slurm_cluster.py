@@ -4,10 +4,11 @@
         cluster.run(["srun", "-N", "4", "hostname"])
         cluster.cut(2)
 
-Every node (n1, n2, …) has its own network behind a link, process numbers, host name and boot id, so that nothing on it
-can tell that the others are on the same machine; only the files are common. cut() pulls the cable of a node, kill_node()
-its power plug, kill_daemon() ends its slurmd alone. The controller has a network of its own too, so that it listens
-nowhere else. This machine is in reach of all nodes as `cluster.address`. Needs root; why_not() says what is missing.
+Every node (n1, n2, …) has its own network behind a link, process numbers, host name, boot id and /var/tmp, so that
+nothing on it can tell that the others are on the same machine; all other files are common. cut() pulls the cable of a
+node, kill_node() its power plug, kill_daemon() ends its slurmd alone. The controller has a network of its own too, so
+that it listens nowhere else. This machine is in reach of all nodes as `cluster.address`. Needs root; why_not() says what
+is missing.
 """
 
 import os
@@ -47,8 +48,8 @@ def wait_for(condition, what, limit_seconds=LIMIT_SECONDS):
 
 
 class SlurmCluster:
-    """Nodes count from 1, as their names do. `folder` must be short: a socket's path has 107 bytes. A node that does not
-    answer for `timeout` seconds is down."""
+    """Nodes count from 1, as their names do. A node that does not answer for `timeout` seconds is down. `folder` must
+    be short (a socket's path has 107 bytes) and may not lie below /var/tmp."""
 
     def __init__(self, folder, nodes, cpus=2, timeout=30):
         self.folder = pathlib.Path(folder)
@@ -70,7 +71,7 @@ class SlurmCluster:
         self.stop()
 
     def _write_settings(self, cpus, timeout):
-        for name in ("state", "log", "spool", "boot"):
+        for name in ("state", "log", "spool", "boot", "disk"):
             (self.folder / name).mkdir(mode=0o755)
         key = self.folder / "munge.key"
         key.touch(mode=0o600)
@@ -177,11 +178,12 @@ class SlurmCluster:
 
     def _power_on(self, number):
         name = self.names[number - 1]
-        boot = self.folder / "boot" / name
+        boot, disk = self.folder / "boot" / name, self.folder / "disk" / name
         boot.write_text(f"{uuid.uuid4()}\n")
+        disk.mkdir(exist_ok=True)
         space = f"--net=/run/netns/{self.hosts.namespaces[number - 1]}"
         own = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts", "--mount"]
-        self._nodes[number] = self._begin(name, ["nsenter", space, *own, "sh", "-c", NODE, name, boot])
+        self._nodes[number] = self._begin(name, ["nsenter", space, *own, "sh", "-c", NODE, name, boot, disk])
         wait_for(lambda: self._is_up(number), lambda: f"{name} did not start: {self.log(name)}")
 
     def _is_up(self, number):
@@ -225,6 +227,19 @@ class SlurmCluster:
         daemon = self._daemons.pop(number, None)
         if daemon:
             daemon.wait()
+
+    def kill_all_but(self, number, kept):
+        """Ends what runs on a node, also Slurm's own, but those processes."""
+        self.kill_daemon(number)
+        for pid, name in self.processes(number).items():
+            if pid not in (*kept, self._first(number)) and name != "unshare":
+                os.kill(pid, signal.SIGKILL)
+
+    def own_number(self, pid):
+        """What a process of this machine is called on its node."""
+        status = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+        (numbers,) = [line for line in status if line.startswith("NSpid:")]
+        return int(numbers.split()[-1])
 
     def cut(self, number):
         self.hosts.link_down(number - 1)
@@ -299,6 +314,7 @@ NODE = """
 set -e
 hostname "$0"
 mount --bind "$1" /proc/sys/kernel/random/boot_id
+mount --bind "$2" /var/tmp
 trap '' CHLD
 exec sleep infinity
 """
