@@ -7,8 +7,8 @@
 Every node (n1, n2, …) has its own network behind a link, process numbers, host name, boot id and /var/tmp, so that
 nothing on it can tell that the others are on the same machine; all other files are common. cut() pulls the cable of a
 node, kill_node() its power plug, kill_daemon() ends its slurmd alone. The controller has a network of its own too, so
-that it listens nowhere else. This machine is in reach of all nodes as `cluster.address`. Needs root; why_not() says what
-is missing.
+that it listens nowhere else. This machine is in reach of all nodes as `cluster.address`. Needs root; why_not() says
+what is missing.
 """
 
 import os
@@ -127,6 +127,20 @@ class SlurmCluster:
         self.hosts.__exit__()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def restore(self):
+        """As it was after start(), but for the controller's memory of jobs: for the next test."""
+        for number in range(1, self.count + 1):
+            self.mend(number)
+        if self._controller is None:
+            self.start_controller()
+        self.run(["scancel", "--user", str(os.getuid())], code=None)
+        for number in range(1, self.count + 1):
+            if number not in self._daemons:
+                self._start_daemon(number)
+            if self.states().get(self.names[number - 1]) in ("down", "drained", "draining", "fail"):
+                self._update(number, "resume", code=None)
+        self.wait_until_idle()
+
     def call(self, argv, code=0, **variables):
         """A command as on a login node. `code`: what it must end with; None: whatever."""
         done = subprocess.run(
@@ -205,10 +219,11 @@ class SlurmCluster:
         daemon = ["slurmd", "-D", "-f", self.conf, "-N", self.names[number - 1]]
         self._daemons[number] = self._begin(self.names[number - 1], self.on_node(number, daemon))
 
-    def start_node(self, number):
+    def start_node(self, number, wait=True):
         """Starts what of it does not run, and waits until Slurm knows."""
         self._start_daemon(number)
-        self.wait_until_idle([number], among=("idle", "mixed", "allocated", "drained", "draining"))
+        if wait:
+            self.wait_until_idle([number], among=("idle", "mixed", "allocated", "drained", "draining"))
 
     def kill_daemon(self, number):
         """The slurmd alone; what it started goes on."""
@@ -253,10 +268,11 @@ class SlurmCluster:
     def down(self, number):
         self._update(number, "down")
 
-    def resume(self, number):
+    def resume(self, number, wait=True):
         """A controller that has just come back says that it refuses, and does it; so the state is looked at."""
         self._update(number, "resume", code=None)
-        self.wait_until_idle([number], among=("idle", "mixed", "allocated"))
+        if wait:
+            self.wait_until_idle([number], among=("idle", "mixed", "allocated"))
 
     def _update(self, number, state, code=0):
         words = [f"NodeName={self.names[number - 1]}", f"State={state}", "Reason=test"]
