@@ -14,9 +14,8 @@ namespace {
 
 struct AgentFlags {
   WorkFlags work;
+  WaitFlags wait;
   std::string campaign;
-  double idle_seconds = 0;
-  double patience_seconds = 600;
 };
 
 /// What an agent does, line by line with the time, for a log.
@@ -80,7 +79,7 @@ std::unique_ptr<store::Store> open_patiently(const AgentFlags& o, AgentLog& log,
       return open_to_work(o.work, store::Access::write);
     } catch (const Error& error) {
       const double waited = static_cast<double>(monotonic_ns() - begin) / 1e9;
-      if (error.kind() != ErrorKind::away || waited > o.patience_seconds) throw;
+      if (error.kind() != ErrorKind::away || waited > o.wait.patience_seconds) throw;
       log.waiting(error.what());
     }
     if (asked_to_stop(stop_fd, 1)) return nullptr;
@@ -95,8 +94,8 @@ int work_as_agent(const AgentFlags& o) {
   if (!store) return kExitStopped;
   auto options = agent_options(o.work);
   options.of_fleet = true;
-  options.idle_seconds = o.idle_seconds;
-  options.patience_seconds = o.patience_seconds;
+  options.idle_seconds = o.wait.idle_seconds;
+  options.patience_seconds = o.wait.patience_seconds;
   options.poll_seconds = 1;
   if (!o.campaign.empty()) options.campaign = choose_campaign(store->campaigns(), o.campaign, o.work.store).id;
   const auto launcher = launcher_of(options);
@@ -117,12 +116,7 @@ void add_agent(CLI::App& app, int& exit_code) {
   const auto o = std::make_shared<AgentFlags>();
   add_work_flags(*command, o->work);
   command->add_option("--campaign", o->campaign, "Only this campaign, by name or id [all, the oldest first]");
-  command->add_option("--idle", o->idle_seconds, "Seconds to wait for new runs before it ends")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e7));
-  command->add_option("--patience", o->patience_seconds, "Seconds to wait for a store that is away before it ends")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e7));
+  add_wait_flags(*command, o->wait);
   command->footer("Plan with: assay run campaign.yaml --store postgresql://USER@HOST/DATABASE --plan-only");
   command->callback([o, &exit_code] { exit_code = work_as_agent(*o); });
 }

@@ -28,6 +28,7 @@ void add_history(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
+void add_submit(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 /// `assay worker install`; `worker` is the subcommand above it.

@@ -53,10 +53,11 @@ void add_environment_twins(CLI::App& app) {
 /// and for what is written from it.
 void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std::string>& behind, int& exit_code) {
   using Add = std::function<void()>;
-  const std::array<std::pair<std::string_view, Add>, 16> commands{{
+  const std::array<std::pair<std::string_view, Add>, 17> commands{{
       {"doctor", [&] { add_doctor(app, exit_code); }},
       {"run", [&] { add_run(app, behind, exit_code); }},
       {"agent", [&] { add_agent(app, exit_code); }},
+      {"submit", [&] { add_submit(app, exit_code); }},
       {"show", [&] { add_show(app, exit_code); }},
       {"compare", [&] { add_compare(app, exit_code); }},
       {"history", [&] { add_history(app, exit_code); }},

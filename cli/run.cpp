@@ -1,14 +1,12 @@
 #include <memory>
 
-#include "assay/plan/spec.hpp"
 #include "assay/platform/machine.hpp"
 #include "assay/report/report.hpp"
-#include "assay/stats/looks.hpp"
+#include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/expected.hpp"
 #include "cli/paths.hpp"
 #include "cli/peak.hpp"
-#include "cli/plan_flags.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/stop.hpp"
@@ -18,67 +16,13 @@ namespace assay::cli {
 namespace {
 
 struct RunOptions {
-  std::string what;  ///< networks, or a campaign file
-  PlanFlags plan;
-  MeasureFlags measure;
+  CampaignFlags campaign;
   WorkFlags work;
-  std::vector<std::string> command;  ///< behind --
-  std::string name;
-  std::int64_t runs = 10;
-  std::int64_t seed = 1;
-  bool lockstep = false;
-  bool again = false;
   bool json = false;
   bool dry_run = false;
   bool plan_only = false;
   bool no_peak = false;
 };
-
-bool is_campaign_file(const std::string& what) {
-  return what.ends_with(".yaml") || what.ends_with(".yml");
-}
-
-plan::Campaign campaign_from_flags(const RunOptions& o, const plan::Catalog& catalog) {
-  auto sweep = sweep_of(o.plan);
-  if (!o.what.empty()) sweep.add("network", {o.what, false, ""});
-  if (!o.command.empty()) sweep.command = o.command;
-  if (o.what.empty() && o.command.empty()) {
-    fail(ErrorKind::usage,
-         "name a network, a campaign file, or a program behind --. For example: assay run toy --worker fake");
-  }
-  plan::Campaign campaign;
-  campaign.name = !o.name.empty() ? o.name : !o.what.empty() ? o.what : "command";
-  campaign.seed = o.seed;
-  campaign.runs = o.runs;
-  campaign.lockstep = o.lockstep;
-  campaign.trials = plan::expand({sweep}, o.runs, catalog);
-  return campaign;
-}
-
-plan::Campaign make_campaign(const RunOptions& o, const plan::Catalog& catalog, const CLI::App& command) {
-  plan::Campaign campaign;
-  if (is_campaign_file(o.what)) {
-    if (!o.plan.empty() || !o.command.empty()) {
-      fail(ErrorKind::usage, "{} says what is measured; flags that say so, too, would contradict it. Change the file.",
-           shown(o.what));
-    }
-    campaign = plan::read_spec_file(o.what, catalog);
-    if (command.count("--runs") > 0) campaign.runs = o.runs;
-    if (command.count("--seed") > 0) campaign.seed = o.seed;
-    if (!o.name.empty()) campaign.name = o.name;
-  } else {
-    campaign = campaign_from_flags(o, catalog);
-  }
-  apply(o.measure, campaign.measure);
-  if (campaign.measure.stop) {
-    if (command.count("--runs") > 0) {
-      fail(ErrorKind::usage, "--runs is a number and --stop decides it. Leave out one; --most-runs bounds --stop.");
-    }
-    campaign.runs = stats::looks(campaign.measure.stop->most_runs).front();
-  }
-  check(campaign, catalog);
-  return campaign;
-}
 
 void print_plan(const plan::Campaign& campaign, const std::string& store, bool as_json) {
   std::string out;
@@ -120,10 +64,7 @@ measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const p
 
 /// Leaves the runs to agents.
 int plan_only(const RunOptions& o, const plan::Campaign& campaign) {
-  if (campaign.measure.stop) {
-    fail(ErrorKind::usage, "--plan-only: --stop plans by what was measured. Say how many runs with --runs instead.");
-  }
-  const auto planned = store::open_store(o.work.store, store::Access::create)->plan(campaign, o.again);
+  const auto planned = plan_for_agents(campaign, o.campaign.again, o.work.store);
   print(o.json ? to_json(planned).dump(2) + "\n"
                : fmt::format("campaign {}: {} runs, {} of them new. `assay agent` carries them out.\n",
                              planned.campaign.substr(0, 8), planned.runs, planned.new_runs));
@@ -144,7 +85,7 @@ void check_platform(const plan::Campaign& campaign) {
 
 int run(const RunOptions& o, const CLI::App& command) {
   const auto catalog = catalog_at_hand();
-  const auto campaign = make_campaign(o, catalog, command);
+  const auto campaign = make_campaign(o.campaign, catalog, command);
   if (o.dry_run) {
     print_plan(campaign, o.work.store, o.json);
     return 0;
@@ -154,7 +95,7 @@ int run(const RunOptions& o, const CLI::App& command) {
   const auto stop = stop_signals();
   const auto store = open_to_work(o.work, store::Access::create);
   std::string id;
-  auto end = work(o.work, *store, catalog, campaign, o.again, stop.get(), id);
+  auto end = work(o.work, *store, catalog, campaign, o.campaign.again, stop.get(), id);
   if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());
   const auto data = report_of(*store, id);
   print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
@@ -167,27 +108,15 @@ int run(const RunOptions& o, const CLI::App& command) {
   return progress.failed > 0 ? kExitFailedRuns : 0;
 }
 
-void add_campaign_flags(CLI::App& command, RunOptions& o) {
-  command.add_option("what", o.what, "Networks (comma list), or a campaign file (.yaml)");
-  add_plan_flags(command, o.plan);
-  command.add_option("--runs", o.runs, "Fresh processes per trial; more than before extends the campaign")
-      ->capture_default_str();
-  command.add_option("--name", o.name, "Name of the campaign");
-  command.add_option("--seed", o.seed, "Seed of the order and of everything random")->capture_default_str();
-  command.add_flag("--lockstep", o.lockstep, "Measure exactly two trials in alternating slices");
-  command.add_flag("--again", o.again, "Start the next round of a finished campaign");
-}
-
 }  // namespace
 
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code) {
   auto* command =
       app.add_subcommand("run", "Plan a campaign and measure it here; the same command goes on where it stopped");
   const auto o = std::make_shared<RunOptions>();
-  o->command = behind;
+  o->campaign.command = behind;
   add_work_flags(*command, o->work);
-  add_campaign_flags(*command, *o);
-  add_measure_flags(*command, o->measure);
+  add_campaign_flags(*command, o->campaign);
   command->add_flag("--json", o->json, "Print the results as JSON");
   command->add_flag("--dry-run", o->dry_run, "Print the plan and measure nothing");
   command->add_flag("--plan-only", o->plan_only, "Put the runs into the store and leave them to `assay agent`");

@@ -11,6 +11,8 @@
 #include "cli/output.hpp"
 #include "cli/results.hpp"
 #include "cli/show_network.hpp"
+#include "cli/stop.hpp"
+#include "cli/submissions.hpp"
 
 namespace assay::cli {
 namespace {
@@ -22,6 +24,7 @@ struct ShowOptions {
   bool all = false;
   bool layers = false;
   bool fleet = false;
+  double watch_seconds = 0;
   bool roofline = false;
   bool json = false;
   std::string markdown;
@@ -68,20 +71,30 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   if (o.layers) print("\n" + layers_of(store, trial, filter));
 }
 
-void show_fleet(store::Store& store, const ShowOptions& o) {
+/// False where every run is done.
+bool show_fleet(store::Store& store, const ShowOptions& o) {
   const auto campaigns = store.campaigns();
   if (campaigns.empty()) fail(ErrorKind::usage, "there is no campaign yet. `assay run --plan-only` makes one.");
   const auto campaign = o.campaign.empty() ? campaigns.back() : choose_campaign(campaigns, o.campaign, o.store);
   const store::Filter filter{.campaign = campaign.id, .counted_only = false};
-  const auto fleet = report::fleet_of(campaign, store.held(campaign.id), store.trials(filter), store.runs(filter));
-  print(o.json ? to_json(fleet).dump(2) + "\n" : report::fleet_report(fleet, terminal_width()));
+  auto fleet = report::fleet_of(campaign, store.held(campaign.id), store.trials(filter), store.runs(filter));
+  fleet.submissions = submissions_of(store, campaign.id);
+  const char* clear = o.watch_seconds > 0 && colour_wanted() ? "\033[H\033[2J" : "";
+  print(clear + (o.json ? to_json(fleet).dump(2) + "\n" : report::fleet_report(fleet, terminal_width())));
+  return fleet.done < fleet.runs;
+}
+
+void watch_fleet(store::Store& store, const ShowOptions& o) {
+  const auto stop = stop_signals();
+  while (show_fleet(store, o) && o.watch_seconds > 0 && !asked_to_stop(stop.get(), o.watch_seconds)) {
+  }
 }
 
 void show(const ShowOptions& o) {
   if (o.network.all || !o.network.name.empty()) return show_network(o.network, o.json);
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
-  if (o.fleet) return show_fleet(*store, o);
+  if (o.fleet) return watch_fleet(*store, o);
   const auto data = results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
   if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results(data));
   if (o.roofline && !o.json) return print(roofline_report(data.results, known_roofline(*store), terminal_width()));
@@ -95,12 +108,15 @@ void add_show(CLI::App& app, int& exit_code) {
       "show", "Show what a store holds: a campaign's results, or every run of one trial; or a network");
   const auto o = std::make_shared<ShowOptions>();
   add_store_option(*command, o->store);
-  command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
+  command->add_option("--campaign,campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
   command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
   command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they lie below the roofline");
   command->add_flag("--all", o->all, "Every campaign");
   command->add_flag("--fleet", o->fleet, "Where a campaign stands now: done, running where, failed why, time left");
+  command->add_option("--watch", o->watch_seconds, "With --fleet: look again every so many seconds until all is done")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86400.0));
   command->add_flag("--json", o->json, "Print as JSON");
   command->add_option("--markdown", o->markdown, "Also write the results as Markdown, for a pull request")
       ->type_name("FILE");

@@ -4,6 +4,7 @@
 
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/submissions.hpp"
 
 namespace assay::cli {
 namespace {
@@ -19,6 +20,7 @@ void drop(const StoreFlags& o) {
   const auto store = store::open_store(o.store, store::Access::write);
   const auto row = choose_campaign(store->campaigns(), o.campaign, o.store);
   store->drop(row.id);
+  remove_submissions(*store, row.id);
   print(fmt::format("dropped campaign {} {} with {} runs\n", row.id.substr(0, 8), row.name, row.progress.runs));
 }
 

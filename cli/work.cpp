@@ -1,6 +1,9 @@
 #include "cli/work.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 #include "assay/compare/stopping.hpp"
 #include "assay/core/hash.hpp"
@@ -25,6 +28,14 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
   const auto launcher = launcher_of(options);
   Progress progress(store, campaign, flags.quiet);
   return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
+}
+
+/// Nodes of the Slurm allocation that this process is in; 0 where it is in none.
+std::int64_t allocated_nodes() {
+  const char* text = std::getenv("SLURM_JOB_NUM_NODES");
+  std::int64_t nodes = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), nodes);
+  return nodes;
 }
 
 /// Runs of each trial that the next look needs; empty where all is known.
@@ -65,19 +76,26 @@ measure::AgentOptions agent_options(const WorkFlags& flags) {
   options.lease_seconds = flags.lease_seconds;
   options.host_lock = !flags.no_host_lock;
   options.host_lock_path = flags.host_lock;
-  options.run_root = measure::default_run_root();
+  options.run_root = flags.run_folder.empty() ? measure::default_run_root() : measure::own_folder(flags.run_folder);
   options.store_mark = mark_of(flags.store);
   options.cache = cache_root();
   options.data = data_root();
   options.hosts.names = flags.hosts;
+  const bool by_srun = flags.launcher == "srun" || (flags.launcher.empty() && flags.hosts.empty());
+  if (by_srun) options.hosts.allocated = allocated_nodes();
+  if (flags.launcher == "srun" && options.hosts.allocated == 0) {
+    fail(ErrorKind::usage,
+         "--launcher srun: this process is in no allocation of Slurm. Start it with sbatch or salloc.");
+  }
   if (!flags.interface.empty()) options.hosts.interface = flags.interface;
   return options;
 }
 
 std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options) {
   const auto rank_program = libexec_folder() / "assay-rank";
-  return measure::launcher_by_ranks(measure::local_launcher(rank_program),
-                                    measure::mpi_launcher(rank_program, options.hosts));
+  auto several = options.hosts.allocated > 0 ? measure::slurm_launcher(rank_program, options.hosts)
+                                             : measure::mpi_launcher(rank_program, options.hosts);
+  return measure::launcher_by_ranks(measure::local_launcher(rank_program), std::move(several));
 }
 
 void add_work_flags(CLI::App& command, WorkFlags& flags) {
@@ -95,6 +113,23 @@ void add_work_flags(CLI::App& command, WorkFlags& flags) {
   command.add_option("--spool", flags.spool,
                      "With a store on a server: file for finished runs while it is away [one in /var/tmp]");
   command.add_option("--host-lock", flags.host_lock, "Lock file in place of the host's common one");
+  command
+      .add_option("--launcher", flags.launcher,
+                  "What starts runs of several ranks [srun inside an allocation of Slurm, else mpirun]")
+      ->check(CLI::IsMember({"srun", "mpirun"}));
+  command
+      .add_option("--run-folder", flags.run_folder,
+                  "Where runs have their files; ranks on several hosts need one that all see [the temporary directory]")
+      ->type_name("FOLDER");
+}
+
+void add_wait_flags(CLI::App& command, WaitFlags& flags) {
+  command.add_option("--idle", flags.idle_seconds, "Seconds to wait for new runs before an agent ends")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e7));
+  command.add_option("--patience", flags.patience_seconds, "Seconds to wait for a store that is away before it ends")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e7));
 }
 
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,

@@ -20,7 +20,15 @@ struct WorkFlags {
   std::string host_lock;
   std::vector<std::string> hosts;
   std::string interface;
-  std::string spool;  ///< file; empty: one of this host and user
+  std::string spool;       ///< file; empty: one of this host and user
+  std::string launcher;    ///< srun or mpirun; empty: srun inside a Slurm allocation
+  std::string run_folder;  ///< empty: one of this user in the temporary directory
+};
+
+/// How long an agent waits.
+struct WaitFlags {
+  double idle_seconds = 0;
+  double patience_seconds = 600;
 };
 
 /// Opens the store for an agent of this process. One behind a network gets a spool, which keeps what is finished while
@@ -29,10 +37,11 @@ std::unique_ptr<store::Store> open_to_work(const WorkFlags& flags, store::Access
 
 /// What an agent goes by, of these flags.
 measure::AgentOptions agent_options(const WorkFlags& flags);
-/// For runs on this host, and with mpirun for runs of several ranks.
+/// For runs on this host, and with mpirun or srun for runs of several ranks.
 std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options);
 
 void add_work_flags(CLI::App& command, WorkFlags& flags);
+void add_wait_flags(CLI::App& command, WaitFlags& flags);
 
 /// Plans a campaign and runs one agent until nothing of it is left to do. A campaign that stops by itself is planned
 /// further at every look. Its id is left in `id` at once.

@@ -9,6 +9,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/execution.hpp"
+#include "assay/measure/orphans.hpp"
 #include "assay/platform/process.hpp"
 
 namespace assay::measure {
@@ -41,7 +42,7 @@ store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& mac
   }
   offer.devices = {"cpu"};
   if (!machine.identity.gpus.empty()) offer.devices.emplace_back("cuda");
-  offer.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts.names.size()));
+  offer.hosts = hosts.count();
   return offer;
 }
 
@@ -67,6 +68,9 @@ bool Agent::stop_asked(int stop_fd, double wait_seconds) {
 
 AgentEnd Agent::work(int stop_fd) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed assay-rank leaves behind comes to us, and we end it
+  if (options_.of_fleet) {
+    for (const auto& orphan : end_orphans(options_.store_mark + "-")) observer_.warning(orphan_message(orphan));
+  }
   std::optional<std::int64_t> away_since_ns;
   while (true) {
     if (stop_asked(stop_fd, 0)) return AgentEnd::stopped;

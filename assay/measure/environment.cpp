@@ -34,7 +34,9 @@ std::vector<std::string> as_list(const std::map<std::string, std::string>& envir
 void append_launcher_variables(std::vector<std::string>& environment) {
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
-    if (entry.starts_with("OMPI_") || entry.starts_with("PMIX_")) environment.emplace_back(entry);
+    for (const char* prefix : {"OMPI_", "PMIX_", "PMI_", "SLURM_"}) {
+      if (entry.starts_with(prefix)) environment.emplace_back(entry);
+    }
   }
 }
 

@@ -19,7 +19,7 @@ std::map<std::string, std::string> worker_environment(const Settings& settings, 
 /// "NAME=value" for each.
 std::vector<std::string> as_list(const std::map<std::string, std::string>& environment);
 
-/// Adds what mpirun has told this process and its worker must know, to be the rank that mpirun takes it for.
+/// Adds what mpirun or srun has told this process and its worker must know, to be the rank that it is taken for.
 void append_launcher_variables(std::vector<std::string>& environment);
 
 /// The library of an allocator; null where it is not installed.

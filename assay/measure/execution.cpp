@@ -10,6 +10,7 @@
 #include "assay/measure/await.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/gang.hpp"
+#include "assay/measure/orphans.hpp"
 #include "assay/measure/pair.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -30,14 +31,15 @@ constexpr std::int64_t kLookNs = 100'000'000;  // as long as a look at who distu
 constexpr int kStopMs = 2000;                  // in which the signal that ended a worker reaches the agent too
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
-void end_leftovers(const store::Lease& lease, const std::string& mark, const std::filesystem::path& root) {
+void end_leftovers(const store::Lease& lease, const std::string& mark, const ExecutionContext& context) {
   if (lease.runs.front().epoch <= 1) return;
-  for (const pid_t pid : platform::processes_with_environment(std::string(kRunVariable) + "=" + mark))
-    kill(pid, SIGKILL);
+  for (const auto& one : platform::processes_with_variable(kRunVariable, mark)) {
+    if (one.value == mark && kill(one.pid, SIGKILL) == 0) context.observer.warning(orphan_message(one));
+  }
   for (std::int64_t epoch = std::max<std::int64_t>(1, lease.runs.front().epoch - 16); epoch < lease.runs.front().epoch;
        ++epoch) {
     std::error_code ignored;
-    std::filesystem::remove_all(root / fmt::format("{}-{}", mark, epoch), ignored);
+    std::filesystem::remove_all(context.options.run_root / fmt::format("{}-{}", mark, epoch), ignored);
   }
 }
 
@@ -53,7 +55,7 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
       if (order.meeting) {
         result->outcome.stderr_tail = directory.launcher_log();
         if (!std::filesystem::exists(directory.path() / kMeetingFile)) {
-          result->outcome.message = "mpirun did not start rank 0: is one of the hosts not there?";
+          result->outcome.message = "the ranks were not started: is one of the hosts not there?";
         }
       }
     }
@@ -177,7 +179,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   const json state = to_json(platform::read_state(platform::allowed_cpus()));
   const std::int64_t begin = monotonic_ns();
   const std::string mark = fmt::format("{}-{}-{}", context.options.store_mark, lease.campaign, lease.runs.front().run);
-  end_leftovers(lease, mark, context.options.run_root);
+  end_leftovers(lease, mark, context);
 
   std::vector<store::Finished> finished;
   {

@@ -41,6 +41,7 @@ std::optional<pid_t> HostEnergy::meter_pid() const {
 bool is_first_on_host(std::int64_t rank, std::int64_t instance) {
   if (instance != 0) return false;
   const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");  // set by mpirun
+  if (local == nullptr) local = std::getenv("SLURM_LOCALID");     // and by srun; what is started directly has neither
   return local != nullptr ? std::strcmp(local, "0") == 0 : rank == 0;
 }
 

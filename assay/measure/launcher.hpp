@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -26,18 +28,29 @@ class Launcher {
 
 /// Where ranks run.
 struct Hosts {
-  std::vector<std::string> names;        ///< empty: all on this one
+  std::vector<std::string> names;        ///< empty: all on this one, or those of an allocation
   std::optional<std::string> interface;  ///< network device on which they find each other
+  std::int64_t allocated = 0;            ///< nodes of the Slurm allocation that this process is in; 0: it is in none
+
+  std::int64_t count() const {
+    return std::max<std::int64_t>(1, names.empty() ? allocated : static_cast<std::int64_t>(names.size()));
+  }
 };
 
+/// How many ranks of `placement` each host gets. Throws Error{usage} where they do not fit.
+std::int64_t ranks_per_node(const Placement& placement, const Hosts& hosts);
+
 /// What a launcher's own program prints, in the run directory.
-constexpr const char* kLauncherLog = "mpirun.log";
+constexpr const char* kLauncherLog = "launcher.log";
 
 /// All processes on this host, each started directly. `rank_program` is assay-rank.
 std::unique_ptr<Launcher> local_launcher(std::filesystem::path rank_program);
 
-/// Ranks on `hosts`, started by Open MPI's mpirun. What mpirun prints goes to mpirun.log in the run directory.
+/// Ranks on `hosts`, started by Open MPI's mpirun. What mpirun prints goes to kLauncherLog.
 std::unique_ptr<Launcher> mpi_launcher(std::filesystem::path rank_program, Hosts hosts);
+
+/// Ranks on the nodes of the Slurm allocation that this process is in, started by srun; what it prints goes there, too.
+std::unique_ptr<Launcher> slurm_launcher(std::filesystem::path rank_program, Hosts hosts);
 
 /// The first for runs of one rank, the second for runs of several.
 std::unique_ptr<Launcher> launcher_by_ranks(std::unique_ptr<Launcher> one, std::unique_ptr<Launcher> several);

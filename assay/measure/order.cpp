@@ -68,7 +68,7 @@ Order make_order(const store::Lease& lease, const ExecutionContext& context, con
           platform::cpus_of_instance(context.machine.topology, trial.settings.affinity, i % on_host, on_host);
       order.processes.push_back(process);
     }
-    if (ranks) order.meeting = {new_token(), context.options.hosts.names.empty(), context.options.hosts.interface};
+    if (ranks) order.meeting = {new_token(), context.options.hosts.count() == 1, context.options.hosts.interface};
   }
   return order;
 }

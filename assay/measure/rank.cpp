@@ -46,6 +46,7 @@ class Rank {
         number_(static_cast<std::int64_t>(number)),
         sync_(surroundings.sync),
         stop_(surroundings.stop),
+        directory_(surroundings.directory),
         memory_limit_(measure_.memory_limit_bytes.value_or(platform::total_memory_bytes() / 20 * 19)) {
     result_.rank = process_.rank;
     result_.cpus = process_.cpus;
@@ -385,6 +386,13 @@ class Rank {
     if (stop_ != 0) worker_failed(OutcomeKind::interrupted, "Assay was told to stop");
   }
 
+  /// On another host than the agent nothing tells that the agent is gone or has given the run up, but this.
+  void check_directory() const {
+    if (std::error_code error; !std::filesystem::exists(directory_, error) && !error) {
+      worker_failed(OutcomeKind::interrupted, "nobody waits for this run any more: its directory is gone");
+    }
+  }
+
   /// The other ranks would wait for it without end.
   void check_stopped_worker() {
     if (!platform::is_stopped(session_->pid())) {
@@ -409,6 +417,7 @@ class Rank {
     // The worker itself at every tick, everything it started once a second: walking a tree costs CPU that is measured.
     const bool whole_tree = monotonic_ns() >= next_tree_check_ns_;
     if (whole_tree) next_tree_check_ns_ = monotonic_ns() + 1'000'000'000;
+    if (whole_tree && gang_) check_directory();
     const std::int64_t resident = platform::resident_bytes(whole_tree ? tree() : std::vector<pid_t>{session_->pid()});
     if (resident <= memory_limit_) return;
     // Forked children share pages with their parent and would each count them: make sure before ending anything.
@@ -443,6 +452,7 @@ class Rank {
   const std::int64_t number_;
   Sync& sync_;
   const volatile std::sig_atomic_t& stop_;
+  const std::filesystem::path& directory_;
   const std::int64_t memory_limit_;
   std::optional<std::int64_t> oom_kills_;
   std::int64_t next_tree_check_ns_ = 0;

@@ -33,8 +33,9 @@ void catch_signals() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Under mpirun all processes get the same arguments, and find their number in the environment.
+  // Under mpirun and srun all processes get the same arguments, and find their number in the environment.
   const char* digits = argc == 3 ? argv[2] : std::getenv("OMPI_COMM_WORLD_RANK");
+  if (digits == nullptr) digits = std::getenv("SLURM_PROCID");
   std::size_t number = 0;
   if (argc < 2 || argc > 3 || digits == nullptr ||
       std::from_chars(digits, digits + std::strlen(digits), number).ec != std::errc()) {

@@ -87,7 +87,7 @@ std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
 }
 
 std::optional<std::string> RunDirectory::launcher_log() const {
-  auto text = read_file(path_ / "mpirun.log", kMostResultBytes);
+  auto text = read_file(path_ / "launcher.log", kMostResultBytes);
   if (!text || text->empty()) return std::nullopt;
   if (text->size() > kMostLogBytes) text->erase(0, text->size() - kMostLogBytes);
   return printable(*text, kMostLogBytes);

@@ -38,6 +38,12 @@ std::optional<std::vector<std::string>> stat_fields(pid_t pid, std::string* name
   return fields;
 }
 
+std::string name_of_process(pid_t pid) {
+  std::string name;
+  stat_fields(pid, &name);
+  return printable(name, 32);
+}
+
 /// Calls `visit` with every number that names an entry of a directory such as /proc.
 template <typename Visit>
 void for_each_number(const std::string& directory, Visit visit) {
@@ -168,17 +174,44 @@ std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
-std::vector<pid_t> processes_with_environment(const std::string& entry) {
-  std::vector<pid_t> found;
-  const std::string wanted = entry + '\0';
+std::vector<MarkedProcess> processes_with_variable(const std::string& variable, const std::string& begin) {
+  std::vector<MarkedProcess> found;
+  const std::string wanted = variable + '=';
   for_each_number("/proc", [&](pid_t pid) {
     if (pid == getpid()) return;
     const auto text = read_small_file("/proc/" + std::to_string(pid) + "/environ");
     if (!text) return;
-    const auto at = text->find(wanted);
-    if (at != std::string::npos && (at == 0 || (*text)[at - 1] == '\0')) found.push_back(pid);
+    for (std::size_t at = 0; at < text->size();) {
+      const std::size_t end = std::min(text->find('\0', at), text->size());
+      const std::string_view entry = std::string_view(*text).substr(at, end - at);
+      at = end + 1;
+      if (!entry.starts_with(wanted)) continue;
+      const auto value = entry.substr(wanted.size());
+      if (value.starts_with(begin)) found.push_back({pid, name_of_process(pid), std::string(value)});
+      return;
+    }
   });
   return found;
+}
+
+std::vector<pid_t> processes_with_environment(const std::string& entry) {
+  const auto equals = entry.find('=');
+  const std::string value = entry.substr(equals + 1);
+  std::vector<pid_t> found;
+  for (const auto& one : processes_with_variable(entry.substr(0, equals), value)) {
+    if (one.value == value) found.push_back(one.pid);
+  }
+  return found;
+}
+
+std::vector<std::string> names_above(pid_t pid) {
+  std::vector<std::string> names;
+  while (pid > 1 && names.size() < 1000) {
+    const auto fields = stat_fields(pid);
+    pid = fields && fields->size() > 1 ? std::atoi((*fields)[1].c_str()) : 0;  // NOLINT(cert-err34-c)
+    if (pid > 0) names.push_back(name_of_process(pid));
+  }
+  return names;
 }
 
 TreeUse tree_use(const std::vector<pid_t>& processes) {

@@ -25,8 +25,21 @@ bool is_stopped(pid_t pid);
 /// Every process below `root` in the tree of parents, `root` itself not included.
 std::vector<pid_t> descendants(pid_t root);
 
-/// Processes of this user whose environment has `entry` ("NAME=value"), this process not included.
+/// A process that was started with a certain variable.
+struct MarkedProcess {
+  pid_t pid = 0;
+  std::string name;   ///< fit for a terminal
+  std::string value;  ///< of the variable
+};
+
+/// Processes of this user whose environment has `variable` with a value that begins so, this process not included.
+std::vector<MarkedProcess> processes_with_variable(const std::string& variable, const std::string& begin);
+
+/// Those whose environment has `entry` ("NAME=value").
 std::vector<pid_t> processes_with_environment(const std::string& entry);
+
+/// Names of the processes above one, its parent first.
+std::vector<std::string> names_above(pid_t pid);
 
 /// What one thread has used so far.
 struct ThreadUse {

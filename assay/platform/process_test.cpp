@@ -82,6 +82,15 @@ TEST(Process, an_environment_entry_is_matched_whole) {
   EXPECT_THAT(found, testing::ElementsAre(pid));
   EXPECT_TRUE(processes_with_environment("ASSAY_TEST_MARK=ab").empty());
   EXPECT_TRUE(processes_with_environment("TEST_MARK=abc").empty());
+  const auto marked = processes_with_variable("ASSAY_TEST_MARK", "ab");
+  ASSERT_EQ(marked.size(), 1u);
+  EXPECT_EQ(marked[0].pid, pid);
+  EXPECT_EQ(marked[0].name, "sleep");
+  EXPECT_EQ(marked[0].value, "abc");
+  EXPECT_TRUE(processes_with_variable("ASSAY_TEST_MARK", "b").empty());
+  const auto above = names_above(pid);
+  ASSERT_FALSE(above.empty());
+  EXPECT_THAT(above[0], testing::StartsWith("platform_test"));
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
 }

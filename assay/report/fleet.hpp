@@ -28,6 +28,19 @@ struct FailedRuns {
   std::int64_t runs = 0;
 };
 
+/// Agents that a scheduler was asked to start.
+struct Submission {
+  std::string id;
+  std::int64_t agents = 0;
+  std::int64_t nodes = 1;  ///< of each
+  std::string submitted_utc;
+  std::string logs;  ///< folder
+  // What the scheduler says of them now; null where it cannot be asked.
+  std::optional<std::int64_t> pending;
+  std::optional<std::int64_t> running;
+  std::optional<std::string> why_pending;
+};
+
 /// Where a campaign stands now, and who is at it.
 struct Fleet {
   std::string campaign;  ///< id
@@ -38,8 +51,9 @@ struct Fleet {
   std::int64_t failed = 0;
   std::int64_t set_aside = 0;
   std::vector<AtWork> at_work;
-  std::vector<FailedRuns> failures;    ///< the most frequent first
-  std::optional<double> seconds_left;  ///< null where nobody is at work or no run is done
+  std::vector<FailedRuns> failures;     ///< the most frequent first
+  std::vector<Submission> submissions;  ///< oldest first
+  std::optional<double> seconds_left;   ///< null where nobody is at work or no run is done
 };
 
 template <typename V>
@@ -61,6 +75,18 @@ void describe(V& v, FailedRuns& f) {
 }
 
 template <typename V>
+void describe(V& v, Submission& s) {
+  required(v, "id", s.id);
+  required(v, "agents", s.agents);
+  required(v, "nodes", s.nodes);
+  required(v, "submitted_utc", s.submitted_utc);
+  required(v, "logs", s.logs);
+  v("pending", s.pending);
+  v("running", s.running);
+  v("why_pending", s.why_pending);
+}
+
+template <typename V>
 void describe(V& v, Fleet& f) {
   required(v, "campaign", f.campaign);
   required(v, "name", f.name);
@@ -71,6 +97,7 @@ void describe(V& v, Fleet& f) {
   required(v, "set_aside", f.set_aside);
   required(v, "at_work", f.at_work);
   required(v, "failures", f.failures);
+  required(v, "submissions", f.submissions);
   v("seconds_left", f.seconds_left);
 }
 

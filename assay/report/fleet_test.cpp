@@ -61,5 +61,14 @@ TEST(Fleet, APersonReadsItInOneLook) {
   EXPECT_THAT(text, HasSubstr("timed_out"));
 }
 
+TEST(Fleet, SaysWhatSlurmKnowsOfItsAgents) {
+  auto fleet = example();
+  fleet.submissions = {{"00ff00ff00ff00ff", 8, 1, "2026-01-02T03:04:05.000Z", "/logs", 3, 4, "Resources"},
+                       {"11ff00ff00ff00ff", 2, 1, "2026-01-02T04:04:05.000Z", "/logs", {}, {}, {}}};
+  const auto text = fleet_report(fleet, 0);
+  EXPECT_THAT(text, HasSubstr("4 running, 3 pending (Resources), 1 ended or unknown to Slurm"));
+  EXPECT_THAT(text, HasSubstr("Slurm cannot be asked here"));
+}
+
 }  // namespace
 }  // namespace assay::report

@@ -40,6 +40,15 @@ std::string head_of_fleet(const Fleet& fleet) {
   return out;
 }
 
+std::string state_of(const Submission& one) {
+  if (!one.pending || !one.running) return "Slurm cannot be asked here";
+  std::string text = fmt::format("{} running, {} pending", *one.running, *one.pending);
+  if (one.why_pending) text += fmt::format(" ({})", *one.why_pending);
+  const std::int64_t gone = one.agents - *one.running - *one.pending;
+  if (gone > 0) text += fmt::format(", {} ended or unknown to Slurm", gone);
+  return text;
+}
+
 }  // namespace
 
 Fleet fleet_of(const store::CampaignRow& campaign, const std::vector<store::HeldRun>& held,
@@ -52,6 +61,7 @@ Fleet fleet_of(const store::CampaignRow& campaign, const std::vector<store::Held
               progress.done,
               progress.failed,
               progress.set_aside,
+              {},
               {},
               {},
               {}};
@@ -77,6 +87,13 @@ std::string fleet_report(const Fleet& fleet, std::size_t width) {
     for (const auto& one : fleet.at_work) {
       table.add({one.host, std::to_string(one.pid), std::to_string(one.index),
                  one.lease_seconds > 0 ? fmt::format("{:.0f} s", one.lease_seconds) : "ran out", one.title});
+    }
+    out += "\n" + table.text(width);
+  }
+  if (!fleet.submissions.empty()) {
+    Table table({{"submission"}, {"agents", Table::Align::right}, {"in Slurm"}, {"submitted"}, {"logs"}});
+    for (const auto& one : fleet.submissions) {
+      table.add({one.id, std::to_string(one.agents), state_of(one), one.submitted_utc, one.logs});
     }
     out += "\n" + table.text(width);
   }
