@@ -73,9 +73,12 @@ std::vector<std::string> agent_words(const SubmitFlags& o, const CLI::App& comma
   pass("--patience", fmt::format("{}", o.wait.patience_seconds));
   pass("--interface", o.work.interface);
   pass("--launcher", o.work.launcher);
-  pass("--spool", fs::absolute(o.work.spool).string());
-  pass("--host-lock", fs::absolute(o.work.host_lock).string());
-  pass("--run-folder", fs::absolute(o.work.run_folder).string());
+  const auto pass_path = [&](const char* flag, const std::string& path) {
+    if (!path.empty()) pass(flag, fs::absolute(path).string());
+  };
+  pass_path("--spool", o.work.spool);
+  pass_path("--host-lock", o.work.host_lock);
+  pass_path("--run-folder", o.work.run_folder);
   if (o.work.no_host_lock) words.emplace_back("--no-host-lock");
   if (o.work.quiet) words.emplace_back("--quiet");
   return words;

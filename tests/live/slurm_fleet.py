@@ -98,11 +98,15 @@ class SlurmFleet:
         assert done.returncode == code, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def submit(self, *argv, agents, lease=60, own=(), **variables):
+    def submit(self, *argv, agents, lease=60, run_folder="/var/tmp", own=(), **variables):
         """What `assay submit` printed. Each node has runs, spool and lock for itself; `own` adds flags."""
-        here = ["--run-folder", "/var/tmp", "--host-lock", "/var/tmp/host.lock", "--logs", self.logs, *own]
+        here = ["--run-folder", run_folder, "--host-lock", "/var/tmp/host.lock", "--logs", self.logs, *own]
         words = ["submit", *argv, "--agents", agents, "--lease", lease, *here, "--json"]
         return json.loads(self.assay(*words, **variables))
+
+    def records(self):
+        """Counted ones."""
+        return [json.loads(line) for line in self.assay("export", "--format", "jsonl").splitlines()]
 
     def shown(self, campaign):
         return json.loads(self.assay("show", campaign, "--fleet", "--json"))
