@@ -108,7 +108,8 @@ void add_show(CLI::App& app, int& exit_code) {
       "show", "Show what a store holds: a campaign's results, or every run of one trial; or a network");
   const auto o = std::make_shared<ShowOptions>();
   add_store_option(*command, o->store);
-  command->add_option("--campaign,campaign", o->campaign, "Name of a campaign, or the first digits of its id; else the newest");
+  command->add_option("--campaign,campaign", o->campaign,
+                      "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
   command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
   command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they lie below the roofline");

@@ -1,5 +1,7 @@
 #include "assay/measure/execution.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -26,6 +28,7 @@ namespace {
 constexpr std::int64_t kMostInterruptions = 5;
 constexpr std::size_t kMostNamed = 3;
 constexpr std::int64_t kLookNs = 100'000'000;  // as long as a look at who disturbs takes
+constexpr int kStopMs = 2000;                  // in which the signal that ended a worker reaches the agent too
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
 void end_leftovers(const store::Lease& lease, const std::string& mark, const ExecutionContext& context) {
@@ -142,6 +145,20 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
   for (auto& one : finished) one.again = again;
 }
 
+/// Whether the runs ended because this agent is being ended. A scheduler that cancels a job sends its signal to every
+/// process of it, and a worker may be gone before the agent hears of it: then it did not fail.
+bool ended_with_agent(const std::vector<std::vector<RankResult>>& results, int stop_fd) {
+  const auto was_told = [](const RankResult& rank) {
+    return rank.outcome.kind == OutcomeKind::interrupted || rank.outcome.signal == std::int64_t{SIGTERM};
+  };
+  for (const auto& ranks : results) {
+    if (std::none_of(ranks.begin(), ranks.end(), was_told)) continue;
+    pollfd fd{stop_fd, POLLIN, 0};
+    return poll(&fd, 1, kStopMs) > 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 Outcome outcome_of(const std::vector<RankResult>& ranks) {
@@ -191,6 +208,10 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     std::vector<std::vector<RankResult>> results;
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       results.push_back(collect(directory, order, static_cast<std::int64_t>(part)));
+    }
+    if (ended_with_agent(results, stop_fd)) {
+      store.release(lease);
+      return AgentEnd::stopped;
     }
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       finished.push_back({make_record(lease, part, results), false});

@@ -24,12 +24,14 @@ def why_not():
 
 
 class PostgresServer:
-    """`folder` must be short (a socket's path has 107 bytes) and open to others down from the root."""
+    """`folder` must be short (a socket's path has 107 bytes) and open to others down from the root. With an `address`
+    of this machine it listens there too, for everybody of that network, which must be the test's own."""
 
-    def __init__(self, folder, *settings):
+    def __init__(self, folder, *settings, address=None):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(mode=0o755)
-        self.settings = settings
+        self.address = address
+        self.settings = (f"listen_addresses={address or ''}", *settings)
         self.process = None
         self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         if self.user:
@@ -37,6 +39,9 @@ class PostgresServer:
         self._run(
             "initdb", "-D", self.folder / "data", "-U", "owner", "--auth=trust", "--no-locale", "-E", "UTF8", "-N"
         )
+        if address:
+            with (self.folder / "data" / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {address}/24 trust\n")
 
     def _command(self, program, *arguments):
         return [str(programs() / program), *map(str, arguments)]
@@ -56,7 +61,7 @@ class PostgresServer:
         return done.stdout
 
     def start(self):
-        settings = [word for setting in ("listen_addresses=", "fsync=off", *self.settings) for word in ("-c", setting)]
+        settings = [word for setting in ("fsync=off", *self.settings) for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 self._command("postgres", "-D", self.folder / "data", "-k", self.folder, "-p", PORT, *settings),
@@ -86,7 +91,7 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, database="postgres", user="owner"):
-        return f"postgresql://{user}@/{database}?host={self.folder}&port={PORT}"
+        return f"postgresql://{user}@/{database}?host={self.address or self.folder}&port={PORT}"
 
     def ask(self, sql, database="postgres", user="owner"):
         """Rows of a query, as text separated by |."""

@@ -132,6 +132,12 @@ class ShapedHosts:
     def link_up(self, i):
         _call("ip", "link", "set", self._ports[i], "up")
 
+    def reach(self, number):
+        """Gives this machine itself an address in the network of the hosts, which may not be one of theirs."""
+        address = "%s.%d" % (self.network, number)
+        _call("ip", "addr", "add", address + "/24", "dev", self._bridge)
+        return address
+
     def rsh_agent(self, path):
         """Writes a program that takes the place of ssh: `path [options] ADDRESS COMMAND…` runs COMMAND on that host."""
         path = pathlib.Path(path)

@@ -1,0 +1,93 @@
+"""Runs of several ranks that srun starts inside an agent's allocation, each rank on a node of its own."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+import pytest
+from slurm_cluster import wait_for
+from slurm_fleet import BUILD, SlurmFleet, why_not
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
+
+PARAMETERS = 3_504_872  # of MobileNet v2 with 1000 classes, as torchvision publishes it
+PHASES = {"forward", "backward", "communicate", "update"}
+BRIEF = ("--runs", 1, "--retries", 0, "--warmup", "0s", "--interface", "e0", "--ranks-per-node", 1)
+
+
+@pytest.fixture(scope="module")
+def common():
+    with tempfile.TemporaryDirectory(prefix="subr-") as folder:
+        os.chmod(folder, 0o755)
+        with SlurmFleet(folder, 4, timeout=30) as one:
+            (one.folder / "runs").mkdir()
+            yield one
+
+
+@pytest.fixture
+def fleet(common, request):
+    common.begin_anew(request.node.name)
+    return common
+
+
+def need(worker):
+    text = subprocess.check_output([BUILD / "assay", "worker", "list", "--json"], text=True)
+    found = [info for info in json.loads(text) if info["name"] == worker]
+    if not any(info["installed"] and info.get("ranks") for info in found):
+        pytest.skip(f"{worker} is not installed")
+
+
+def submit(fleet, ranks, *argv):
+    """The run directory must be one that all nodes see."""
+    words = (*argv, *BRIEF, "--ranks", ranks, "--name", "one")
+    return fleet.submit(*words, agents=1, own=["--nodes", ranks], run_folder=fleet.folder / "runs")
+
+
+def record_of(fleet, ranks, *argv):
+    """The only record of one run, whose ranks were on as many nodes."""
+    submit(fleet, ranks, *argv)
+    fleet.wait_until_done()
+    fleet.wait_until_ended()
+    (record,) = fleet.records()
+    assert record["outcome"]["kind"] == "ok", f"{record['outcome']} {fleet.said()}"
+    assert [rank["rank"] for rank in record["ranks"]] == list(range(ranks))
+    assert len({rank["host"] for rank in record["ranks"]}) == ranks
+    fleet.wait_until_nothing_runs()
+    return record
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_mpi_over_nodes(fleet, ranks):
+    need("mpi")
+    record = record_of(fleet, ranks, "all_reduce", "--worker", "mpi", "--option", "bytes=65536", "--seconds", "1s")
+    lengths = {len(rank["samples_ns"]) for rank in record["ranks"]}
+    assert len(lengths) == 1 and lengths.pop() > 0
+
+
+def test_scancel_ends_the_ranks_on_every_node(fleet):
+    need("mpi")
+    made = submit(fleet, 2, "all_reduce", "--worker", "mpi", "--option", "bytes=65536", "--seconds", "600s")
+    wait_for(lambda: len(fleet.workers()) == 2, fleet.said)
+    fleet.cluster.run(["scancel", "--name", f"assay-{made['submission']}"])
+    fleet.wait_until_nothing_runs()
+    fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 0", "the run did not come back")
+    assert fleet.number("SELECT count(*) FROM assay.record WHERE counted = 1") == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_pytorch_trains_over_nodes(fleet, ranks):
+    if "ASSAY_ENVIRONMENTS" not in os.environ:
+        pytest.skip("ASSAY_ENVIRONMENTS names no environments")
+    need("pytorch")
+    training = ("mobilenet_v2", "--option", "image=32", "--mode", "train", "--batch", "2", "--intra-op", "1")
+    record = record_of(fleet, ranks, *training, "--worker", "pytorch", "--seconds", "1s", "--phases")
+    for name in ("samples_ns", "phase_step_ns"):
+        lengths = {len(rank[name]) for rank in record["ranks"]}
+        assert len(lengths) == 1 and lengths.pop() > 0  # ranks that train together take the same steps
+    for rank in record["ranks"]:
+        assert rank["parameters_built"] == PARAMETERS
+        assert set(rank["phases_ns"]) == PHASES
+        for step, *parts in zip(rank["phase_step_ns"], *rank["phases_ns"].values()):
+            assert sum(parts) <= step
