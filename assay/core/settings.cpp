@@ -22,10 +22,22 @@ bool looks_secret(const std::string& name) {
                            "APIKEY", "API_KEY", "ACCESS_KEY", "AUTHORIZATION"}) {
     if (upper.find(word) != std::string::npos) return true;
   }
-  if (upper.ends_with("_KEY")) return true;
+  for (const char* end : {"_KEY", "_PASS", "_PWD", "_PAT", "_JWT"}) {
+    if (upper.ends_with(end)) return true;
+  }
   // HF_TOKEN is a secret, TOKENIZERS_PARALLELISM is not: the word must end there.
   for (auto at = upper.find("TOKEN"); at != std::string::npos; at = upper.find("TOKEN", at + 1)) {
     if (at + 5 == upper.size() || upper[at + 5] == '_') return true;
+  }
+  return false;
+}
+
+/// Whether a value holds a URL with a password, as scheme://user:password@host.
+bool holds_password(const std::string& value) {
+  for (auto at = value.find("://"); at != std::string::npos; at = value.find("://", at + 3)) {
+    const auto end = value.find_first_of("@/", at + 3);
+    if (end == std::string::npos || value[end] == '/') continue;
+    if (value.find(':', at + 3) < end) return true;
   }
   return false;
 }
@@ -37,7 +49,7 @@ void check_variable(const std::string& name, const std::string& value) {
   if (!well_formed) {
     fail(ErrorKind::usage, "settings.env: {} is no variable name. Use letters, digits and _.", shown(name));
   }
-  if (looks_secret(name)) {
+  if (looks_secret(name) || holds_password(value)) {
     fail(ErrorKind::usage,
          "settings.env.{}: this looks like a secret, and settings are stored with every record. "
          "Let the worker read it from a file instead.",

@@ -40,9 +40,13 @@ TEST(Settings, AValueOutOfRangeIsRefusedByName) {
 }
 
 TEST(Settings, AVariableThatLooksLikeASecretIsRefused) {
-  for (const char* name : {"HF_TOKEN", "TOKEN", "github_token", "AWS_SESSION_TOKEN", "TOKEN_FILE", "PGPASSWORD",
-                           "CLIENT_SECRET", "AWS_ACCESS_KEY_ID", "WANDB_API_KEY"}) {
+  for (const char* name :
+       {"HF_TOKEN", "TOKEN", "github_token", "AWS_SESSION_TOKEN", "TOKEN_FILE", "PGPASSWORD", "CLIENT_SECRET",
+        "AWS_ACCESS_KEY_ID", "WANDB_API_KEY", "DB_PASS", "MYSQL_PWD", "GITHUB_PAT", "SLURM_JWT"}) {
     EXPECT_THAT(refusal_of_variable(name), HasSubstr("looks like a secret")) << name;
+  }
+  for (const char* value : {"http://me:word@proxy:3128", "first,postgres://a:b@c/d"}) {
+    EXPECT_THAT(refusal_of_variable("PROXY", value), HasSubstr("looks like a secret")) << value;
   }
 }
 
@@ -50,6 +54,8 @@ TEST(Settings, AVariableThatOnlyContainsSuchLettersIsAccepted) {
   EXPECT_EQ(refusal_of_variable("TOKENIZERS_PARALLELISM"), "accepted");
   EXPECT_EQ(refusal_of_variable("MAX_TOKENS"), "accepted");
   EXPECT_EQ(refusal_of_variable("OMP_WAIT_POLICY"), "accepted");
+  EXPECT_EQ(refusal_of_variable("PROXY", "http://proxy:3128/a@b"), "accepted");
+  EXPECT_EQ(refusal_of_variable("PROXY", "http://me@proxy:3128"), "accepted");
 }
 
 TEST(Settings, AMalformedVariableIsRefused) {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "assay/core/error.hpp"
+#include "assay/store/secrets.hpp"
 
 namespace assay::store {
 namespace {
@@ -150,6 +151,26 @@ std::string shown_location(const std::string& given) {
 bool has_password(const std::string& word) {
   const auto url = std::min(word.find("postgresql://"), word.find("postgres://"));
   return url != std::string::npos && parse_url(word.substr(url)).password;
+}
+
+bool repeats_secret(const std::string& url, const std::string& text) {
+  if (scheme_of(url).empty()) return false;
+  const auto begin = url.find(':', url.find("://") + 3);
+  const auto end = url.rfind('@');
+  std::string secret = begin < end && end != std::string::npos ? url.substr(begin + 1, end - begin - 1) : "";
+  if (const auto query = url.find('?', end == std::string::npos ? 0 : end); query != std::string::npos) {
+    for (auto at = query; at != std::string::npos; at = url.find('&', at + 1)) {
+      const auto parameter = url.substr(at + 1, url.find('&', at + 1) - at - 1);
+      bool ignored = false;
+      if (harmless_query(parameter, ignored).empty()) secret += '@' + parameter.substr(parameter.find('=') + 1);
+    }
+  }
+  for (std::size_t at = 0; at < secret.size();) {
+    const auto next = std::min(secret.find_first_of(":@/?&=#,", at), secret.size());
+    if (next - at > 1 && text.find(secret.substr(at, next - at)) != std::string::npos) return true;
+    at = next + 1;
+  }
+  return false;
 }
 
 }  // namespace assay::store

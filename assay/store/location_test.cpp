@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "assay/core/error.hpp"
+#include "assay/store/secrets.hpp"
 #include "assay/store/store_suite.hpp"
 
 namespace assay::store {
@@ -106,6 +107,16 @@ TEST_F(LocationFile, WhatIsNoLocationIsRefused) {
   EXPECT_THAT(refusal_of(file_with("\n postgresql://h/d")), HasSubstr("first line"));
   EXPECT_THAT(refusal_of(file_with("@other")), HasSubstr("first line"));
   EXPECT_THAT(refusal_of(file_with(std::string(5000, 'x'))), HasSubstr("first line"));
+}
+
+TEST(Location, PartsOfAPasswordThatIsNotEscapedAreSeenInAMessage) {
+  // libpq takes what stands before '/' for a port.
+  EXPECT_TRUE(repeats_secret("postgresql://me:first/second@h/d", "invalid integer value \"first\" for \"port\""));
+  EXPECT_TRUE(repeats_secret("postgresql://me:first@second@h/d", "could not translate host name \"second@h\""));
+  EXPECT_TRUE(repeats_secret("postgresql://h/d?password=first", "no first"));
+  EXPECT_FALSE(repeats_secret("postgresql://me:first/second@h/d", "the server does not answer"));
+  EXPECT_FALSE(repeats_secret("postgresql://me@h:5432/d?application_name=a", "no port 5432 of me"));
+  EXPECT_FALSE(repeats_secret("assay.db", "assay.db"));
 }
 
 }  // namespace

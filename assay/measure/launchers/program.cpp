@@ -16,8 +16,9 @@ std::vector<std::string> launcher_environment(const std::map<std::string, std::s
   std::vector<std::string> environment;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view variable = *one;
-    const bool withheld = variable.starts_with(kRunVariable) || variable.starts_with("ASSAY_STORE=") ||
-                          variable.starts_with("PGPASSWORD=");
+    // Names of libpq begin with PG: a password, but also the file that holds it, and where the server is.
+    const bool withheld =
+        variable.starts_with(kRunVariable) || variable.starts_with("ASSAY_STORE=") || variable.starts_with("PG");
     if (!withheld) environment.emplace_back(variable);
   }
   if (const auto it = worker.find(kRunVariable); it != worker.end()) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "assay/store/record_row.hpp"
+#include "assay/store/secrets.hpp"
 
 namespace assay::store::postgres {
 namespace {
@@ -196,6 +197,7 @@ std::string Connection::without_password(std::string text) const {
   for (auto at = text.find(secret); !secret.empty() && at != std::string::npos; at = text.find(secret, at + 3)) {
     text.replace(at, secret.size(), "***");
   }
+  if (repeats_secret(location_.place, text)) return "its answer repeats a part of the URL and is not shown";
   return text;
 }
 

@@ -104,7 +104,7 @@ TEST_F(PostgresDatabase, AnOlderStoreIsBroughtUpToDateWithAllItHolds) {
   steps.emplace_back("CREATE TABLE planet(name text); INSERT INTO planet VALUES ('earth')");
   EXPECT_THROW(PostgresStore(location_, Access::read, steps), Error) << "reading must not change the store";
   EXPECT_EQ(PostgresStore(location_, Access::write, steps).platform("p1"), json({{"cpus", 2}}));
-  EXPECT_EQ(ask("SELECT version FROM assay.store"), 3);
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 4);  // ours are 2
   { const PostgresStore again(location_, Access::write, steps); }
   EXPECT_EQ(ask("SELECT count(*) FROM assay.planet"), 1) << "a step was taken twice";
   EXPECT_THAT(refusal(location_.place, Access::write, ErrorKind::failure), HasSubstr("newer Assay"));
@@ -116,8 +116,19 @@ TEST_F(PostgresDatabase, AMigrationThatFailsChangesNothing) {
   steps.emplace_back("CREATE TABLE planet(name text)");
   steps.emplace_back("INSERT INTO nowhere VALUES (1)");
   EXPECT_THROW(PostgresStore(location_, Access::write, steps), Error);
-  EXPECT_EQ(ask("SELECT version FROM assay.store"), 1);
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 2);
   EXPECT_EQ(ask("SELECT count(*) FROM pg_class WHERE relname = 'planet'"), 0);
+}
+
+TEST_F(PostgresDatabase, AStoreOfVersion1IsGoneOnWith) {
+  const postgres::Migrations first{postgres::migrations()[0]};
+  const auto id = PostgresStore(location_, Access::create, first).plan(campaign_of(1, 2), false).campaign;
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 1);
+  PostgresStore store(location_, Access::write);
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 2);
+  const auto lease = store.lease(request_of(id));
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(store.complete(*lease, finished_of(*lease)), Completion::accepted);
 }
 
 TEST_F(PostgresDatabase, AReaderCannotWrite) {

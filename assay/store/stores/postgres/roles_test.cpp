@@ -179,5 +179,81 @@ TEST_F(PostgresRoles, AContentThatDoesNotFitItsHashIsRefused) {
   EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM content", "asking"), 0);
 }
 
+TEST_F(PostgresRoles, OnlyTheOwnerChangesWhatIsSaidOfAPlatform) {
+  const auto store = open_store(as(agent_), Access::write);
+  store->put_platform("p1", {{"cpus", 2}});
+  store->put_platform("p1", {{"cpus", 64}});
+  EXPECT_EQ(owner_->platform("p1"), json({{"cpus", 2}}));
+  owner_->put_platform("p1", {{"cpus", 4}});
+  EXPECT_EQ(owner_->platform("p1"), json({{"cpus", 4}}));
+}
+
+TEST_F(PostgresRoles, AnAgentCannotAskWhetherAnotherCampaignHasAResult) {
+  const auto lease = owner_->lease(request_of(other_, 300));
+  ASSERT_EQ(owner_->complete(*lease, finished_of(*lease)), Completion::accepted);
+  Connection connection(locate(as(agent_)), false);
+  for (const std::string& campaign : {mine_, std::string("nowhere")}) {
+    auto row = connection.query("SELECT complete($1, $2, $3, 0, '[]', '[]')", "testing", campaign,
+                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}),
+                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].epoch}));
+    ASSERT_TRUE(row.step());
+    EXPECT_EQ(row.get<std::string>(0), "stale") << campaign;
+  }
+}
+
+TEST_F(PostgresRoles, NoListIsNotAnEmptyOne) {
+  Connection connection(locate(as(agent_)), false);
+  EXPECT_EQ(connection.integer("SELECT renew($1, NULL, NULL, 60)", "testing", mine_), 0);
+  EXPECT_EQ(connection.integer("SELECT give_back($1, NULL, NULL)", "testing", mine_), 0);
+  auto row = connection.query("SELECT complete($1, NULL, NULL, 0, '[]', '[]')", "testing", mine_);
+  ASSERT_TRUE(row.step());
+  EXPECT_EQ(row.get<std::string>(0), "stale");
+}
+
+TEST_F(PostgresRoles, TablesOfAnAgentsOwnStandInForNoneOfTheStore) {
+  Connection connection(locate(as(agent_)), false);
+  connection.execute(
+      "CREATE TEMP TABLE access(role text, kind text, campaign bigint); "
+      "INSERT INTO pg_temp.access VALUES (session_user, 'agent', NULL), (session_user, 'reader', NULL); "
+      "CREATE TEMP TABLE run AS SELECT 1 AS key; "
+      "CREATE FUNCTION pg_temp.works_on(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "
+      "CREATE FUNCTION pg_temp.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'; "
+      "SET search_path TO pg_temp, assay",
+      "testing");
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM assay.campaign", "testing"), 1);
+  EXPECT_THROW(connection.query("SELECT assay.lease($1, 60, 'h', 'b', 1, 1, '{}', '{}', NULL, NULL, NULL, NULL)",
+                                "testing", other_),
+               Error);
+  connection.query("SELECT assay.lease($1, 60, 'h', 'b', 1, 1, '{}', '{}', NULL, NULL, NULL, NULL)", "testing", mine_);
+  EXPECT_EQ(text_of(owner_->progress(mine_)), "runs 2 ready 1 leased 1 done 0 failed 0 set_aside 0");
+}
+
+/// Functions that run as the owner, and of those the ones that look for names where others can put some.
+std::pair<std::int64_t, std::int64_t> definers(Connection& connection) {
+  const std::string owners_own =
+      "SELECT count(*) FROM pg_proc WHERE pronamespace = 'assay'::regnamespace AND prosecdef";
+  return {connection.integer(owners_own, "asking"),
+          connection.integer(owners_own + " AND NOT coalesce('search_path=assay, pg_temp' = ANY (proconfig), false)",
+                             "asking")};
+}
+
+TEST_F(PostgresRoles, EveryFunctionThatRunsAsTheOwnerLooksForNamesInTheStoreAlone) {
+  Connection connection(locate(url_), false);
+  EXPECT_GE(definers(connection).first, 9);
+  EXPECT_EQ(definers(connection).second, 0);
+  connection.execute("CREATE FUNCTION assay.careless() RETURNS integer LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
+                     "testing");
+  EXPECT_EQ(definers(connection).second, 1);  // one without is seen
+}
+
+TEST_F(PostgresRoles, NoFunctionIsForEverybody) {
+  const auto stranger = server_->fresh_role();
+  Connection connection(locate(url_), false);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM pg_proc WHERE pronamespace = 'assay'::regnamespace AND "
+                               "has_function_privilege($1, oid, 'EXECUTE')",
+                               "asking", stranger),
+            0);
+}
+
 }  // namespace
 }  // namespace assay::store

@@ -220,7 +220,7 @@ bool is_ready(const Connection& connection, std::optional<std::int64_t> version,
 }  // namespace
 
 const Migrations& migrations() {
-  static const Migrations steps{std::string(kTables1) + kFunctions1 + kRoles1};
+  static const Migrations steps{std::string(kTables1) + kFunctions1 + kRoles1, kFunctions2};
   return steps;
 }
 

@@ -18,6 +18,8 @@ const Migrations& migrations();
 extern const char* const kTables1;
 extern const char* const kFunctions1;
 extern const char* const kRoles1;
+/// What version 2 changes.
+extern const char* const kFunctions2;
 
 /// Makes the schema `assay` in the database (Access::create), or brings an older one up to date in one transaction,
 /// which its owner alone may. Throws Error{usage} where there is none and `access` does not allow making it,
