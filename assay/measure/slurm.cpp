@@ -173,7 +173,7 @@ std::string submit(const SlurmArray& array) {
     fail(ErrorKind::failure,
          "sbatch: {}. The plan is in the store, and the same command tries again. `squeue --name {}` tells whether "
          "Slurm has taken the jobs all the same; that would do no harm.",
-         printable(answer.err, 600), slurm_job_name(array.id));
+         printable(answer.err.substr(0, answer.err.find_last_not_of(" \n") + 1), 600), slurm_job_name(array.id));
   }
   return answer.out.substr(0, answer.out.find_first_of(";\n"));
 }
