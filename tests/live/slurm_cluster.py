@@ -11,6 +11,7 @@ that it listens nowhere else. This machine is in reach of all nodes as `cluster.
 what is missing.
 """
 
+import contextlib
 import os
 import pathlib
 import secrets
@@ -246,9 +247,12 @@ class SlurmCluster:
     def kill_all_but(self, number, kept):
         """Ends what runs on a node, also Slurm's own, but those processes."""
         self.kill_daemon(number)
-        for pid, name in self.processes(number).items():
-            if pid not in (*kept, self._first(number)) and name != "unshare":
-                os.kill(pid, signal.SIGKILL)
+        left_out = (*kept, self._first(number))
+        ended = [pid for pid, name in self.processes(number).items() if pid not in left_out and name != "unshare"]
+        for sent in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, none can act on the end of another
+            for pid in ended:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, sent)
 
     def own_number(self, pid):
         """What a process of this machine is called on its node."""
@@ -367,6 +371,7 @@ KillWait=5
 InactiveLimit=0
 MessageTimeout=10
 MinJobAge=300
+BatchStartTimeout=2
 JobRequeue=1
 PropagateResourceLimits=NONE
 SchedulerType=sched/backfill
