@@ -335,8 +335,7 @@ set -e
 hostname "$0"
 mount --bind "$1" /proc/sys/kernel/random/boot_id
 mount --bind "$2" /var/tmp
-trap '' CHLD
-exec sleep infinity
+exec env --ignore-signal=CHLD sleep infinity
 """
 
 # Jobs go back to the queue by default, as on many clusters; memory is nobody's.
