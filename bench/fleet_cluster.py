@@ -10,7 +10,7 @@ import tempfile
 import figure
 
 sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
-from slurm_fleet import SlurmFleet, paced, why_not
+from slurm_fleet import SlurmFleet, group_of, paced, why_not  # noqa: F401
 
 STEP_NS = 50_000_000  # long, so that a paced step mostly sleeps
 

@@ -5,6 +5,8 @@ import os
 import signal
 import time
 
+from fleet_cluster import group_of
+
 LEASE = 3  # seconds
 
 
@@ -160,7 +162,8 @@ class Injector:
             return False
         own = self.cluster.own_number(left[0])
         self.cluster.kill_all_but(node, left[:1])
-        self.orphans.append((node, own, left[0]))
+        if group_of(left[0]):  # else its run had just come to its end
+            self.orphans.append((node, own, left[0]))
         return self._mend_later(node, lambda: self.cluster.start_node(node, wait=False), 0, 3)
 
     def drain_node(self):

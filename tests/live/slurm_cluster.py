@@ -11,6 +11,7 @@ that it listens nowhere else. This machine is in reach of all nodes as `cluster.
 what is missing.
 """
 
+import contextlib
 import os
 import pathlib
 import secrets
@@ -25,7 +26,7 @@ from shaped_hosts import ShapedHosts
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "nsenter", "setpriv")
 RATE_MBIT = 1000
-LIMIT_SECONDS = 30
+LIMIT_SECONDS = 90
 HERE = 254  # this host's number in the network of the nodes
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -246,9 +247,12 @@ class SlurmCluster:
     def kill_all_but(self, number, kept):
         """Ends what runs on a node, also Slurm's own, but those processes."""
         self.kill_daemon(number)
-        for pid, name in self.processes(number).items():
-            if pid not in (*kept, self._first(number)) and name != "unshare":
-                os.kill(pid, signal.SIGKILL)
+        left_out = (*kept, self._first(number))
+        ended = [pid for pid, name in self.processes(number).items() if pid not in left_out and name != "unshare"]
+        for sent in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, none can act on the end of another
+            for pid in ended:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, sent)
 
     def own_number(self, pid):
         """What a process of this machine is called on its node."""
@@ -331,8 +335,7 @@ set -e
 hostname "$0"
 mount --bind "$1" /proc/sys/kernel/random/boot_id
 mount --bind "$2" /var/tmp
-trap '' CHLD
-exec sleep infinity
+exec env --ignore-signal=CHLD sleep infinity
 """
 
 # Jobs go back to the queue by default, as on many clusters; memory is nobody's.
@@ -367,6 +370,7 @@ KillWait=5
 InactiveLimit=0
 MessageTimeout=10
 MinJobAge=300
+BatchStartTimeout=2
 JobRequeue=1
 PropagateResourceLimits=NONE
 SchedulerType=sched/backfill
