@@ -43,8 +43,8 @@ def test_rounds_of_a_campaign_are_compared_as_independent_processes(assay, docum
         assay("run", "toy", "--worker", "fake", "--batch", "1,2", *counted, "--name", "nightly", "--again")
     found = document(assay("compare", "nightly@1", "nightly@2", "--json"))
     assert [one["verdict"] for one in found["comparisons"]] == ["no_difference"] * 2
-    # The same seed gives the same samples: not even noise differs.
-    assert [one["ratio"] for one in found["comparisons"]] == [1, 1]
+    # The same seed gives the same samples; but on a busy host disturbed runs are left out, on either side others.
+    assert [one["ratio"] for one in found["comparisons"]] == pytest.approx([1, 1], abs=0.01)
     assert {one["a"]["runs"] for one in found["comparisons"]} == {10}
 
 
