@@ -49,7 +49,7 @@ class Fleet:
         }
         return {**kept, **own, "ASSAY_STORE": self.store, **more}
 
-    def plan(self, trials, runs, seconds):
+    def plan(self, trials, runs, seconds, name="toy"):
         """Fake runs that really take `seconds` each."""
         words = [
             "run",
@@ -62,6 +62,8 @@ class Fleet:
             str(runs),
             "--plan-only",
             "--json",
+            "--name",
+            name,
         ]
         for option in ("pace=1", f"base_ns={STEP_NS}", "per_sample_ns=0"):
             words += ["--option", option]
