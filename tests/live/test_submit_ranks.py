@@ -91,3 +91,23 @@ def test_pytorch_trains_over_nodes(fleet, ranks):
         assert set(rank["phases_ns"]) == PHASES
         for step, *parts in zip(rank["phase_step_ns"], *rank["phases_ns"].values()):
             assert sum(parts) <= step
+
+
+@pytest.mark.full
+def test_a_pytorch_campaign_over_four_nodes(fleet):
+    """What a person would do: some networks, both modes, an agent on each node; every command reads the results."""
+    if "ASSAY_ENVIRONMENTS" not in os.environ:
+        pytest.skip("ASSAY_ENVIRONMENTS names no environments")
+    need("pytorch")
+    sizes = ("--mode", "infer,train", "--batch", "1,4", "--option", "image=64", "--intra-op", "1")
+    words = ("mobilenet_v2,squeezenet", "--worker", "pytorch", *sizes, "--seconds", "1s", "--runs", 3, "--retries", 0)
+    made = fleet.submit(*words, "--name", "real", agents=4)
+    assert made["runs"] == 24
+    fleet.wait_until_done(600)
+    fleet.wait_until_ended()
+    assert fleet.judge() == {"lost": 0, "twice": 0, "of an old epoch": 0, "failed": 0}, fleet.said()
+    assert fleet.number("SELECT count(DISTINCT owner_host) FROM assay.run") == 4
+    shown = json.loads(fleet.assay("show", "real", "--json"))
+    assert len(shown["results"]) == 8
+    trained = [record for record in fleet.records() if "backward" in record["ranks"][0].get("phases_ns", {})]
+    assert len(trained) == 12
