@@ -101,7 +101,7 @@ def test_a_pytorch_campaign_over_four_nodes(fleet):
     need("pytorch")
     sizes = ("--mode", "infer,train", "--batch", "1,4", "--option", "image=64", "--intra-op", "1")
     words = ("mobilenet_v2,squeezenet", "--worker", "pytorch", *sizes, "--seconds", "1s", "--runs", 3, "--retries", 0)
-    made = fleet.submit(*words, "--name", "real", agents=4)
+    made = fleet.submit(*words, "--name", "real", agents=4, own=["--slurm", "exclusive"])
     assert made["runs"] == 24
     fleet.wait_until_done(600)
     fleet.wait_until_ended()
