@@ -31,6 +31,7 @@ def test_nodes_are_hosts_of_their_own(cluster):
     assert sorted(row[2] for row in rows) == cluster.hosts.addresses[:2]
 
 
+@pytest.mark.full  # test_submit.py and fleet_faults go the same ways
 def test_a_cut_node_keeps_its_job_and_a_node_without_power_does_not(cluster):
     for number in (1, 2):
         cluster.submit("exec sleep 600", "-w", f"n{number}", "-o", "/dev/null", "--no-requeue")
