@@ -76,7 +76,10 @@ std::optional<Lease> PostgresStore::lease(const LeaseRequest& request) {
   return take(request, dead);
 }
 
-std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std::vector<Owner>& dead) {
+/// Frees what `dead` owners of this host hold, and takes a run.
+std::optional<Lease> PostgresStore::take(const LeaseRequest& request, std::vector<Owner> dead) {
+  // A lease whose answer was lost is in nobody's hands, though its owner lives: it is freed as if the owner were dead.
+  if (!untold_.insert(request.campaign).second) dead.push_back(request.owner);
   std::vector<std::int64_t> pids;
   std::vector<std::int64_t> ticks;
   for (const auto& owner : dead) {
@@ -92,6 +95,7 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std:
                        offer ? std::optional(list_of(offer->workers)) : std::nullopt,
                        offer ? std::optional(list_of(offer->devices)) : std::nullopt,
                        offer ? std::optional(offer->hosts) : std::nullopt);
+  untold_.erase(request.campaign);  // it answered
   Lease lease;
   lease.campaign = request.campaign;
   while (row.step()) {

@@ -55,13 +55,15 @@ class PostgresStore : public Store {
                         const std::string& id);
 
   [[noreturn]] void no_campaign(const std::string& id) const;
-  std::optional<Lease> take(const LeaseRequest& request, const std::vector<Owner>& dead);
+  std::optional<Lease> take(const LeaseRequest& request, std::vector<Owner> dead);
   std::vector<Owner> dead_owners(const LeaseRequest& request);
   std::string content(const std::string& hash);
 
   Connection connection_;
   /// Runs and epochs whose results were sent when the connection broke: they may be stored.
   std::set<std::pair<std::int64_t, std::int64_t>> doubtful_;
+  /// Campaigns of which a run was being taken when the connection broke: it may be taken.
+  std::set<std::string> untold_;
 };
 
 }  // namespace assay::store::postgres

@@ -260,6 +260,27 @@ TEST_F(PostgresDatabase, NoLeaseRunsOutWhileTheServerIsAway) {
   EXPECT_EQ(store->renew(*lease, 60), Renewal::held);
 }
 
+TEST_F(PostgresDatabase, ARunWhoseLeaseWasNotToldIsTakenAnewByItsOwner) {
+  PostgresStore store(location_, Access::create);
+  const auto id = store.plan(campaign_of(1, 1), false).campaign;
+  // The server ends the connection before it answers.
+  plant(
+      "CREATE FUNCTION assay.cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM "
+      "pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$");
+  plant("CREATE TRIGGER cut AFTER UPDATE ON assay.run FOR EACH STATEMENT EXECUTE FUNCTION assay.cut()");
+  EXPECT_THROW((void)store.lease(request_of(id)), Error);
+  plant("DROP TRIGGER cut ON assay.run");
+  const auto other = open_store(location_.place, Access::write);
+  const auto untold = other->lease(request_of(id));
+  ASSERT_TRUE(untold) << "what the lost call would have done";
+  EXPECT_FALSE(other->lease(request_of(id))) << "who knows of no lost answer leaves it alone";
+  const auto lease = store.lease(request_of(id));
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->runs[0].run, untold->runs[0].run);
+  EXPECT_EQ(other->complete(*untold, finished_of(*untold)), Completion::stale);
+  EXPECT_EQ(store.complete(*lease, finished_of(*lease)), Completion::accepted);
+}
+
 TEST_F(PostgresDatabase, AResultWhoseAnswerWasLostIsKnownAgain) {
   PostgresStore store(location_, Access::create);
   const auto id = store.plan(campaign_of(1, 1), false).campaign;
