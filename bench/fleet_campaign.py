@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ class Fleet:
     def __init__(self, program=figure.ASSAY):
         if why_not():
             sys.exit(f"{sys.argv[0]}: {why_not()}")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended and removed
         self.program = program
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-fleet-"))
         self.folder.chmod(0o755)
