@@ -13,6 +13,7 @@ import figure
 
 sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
 from postgres_server import PostgresServer, programs, why_not  # noqa: F401
+from store_rules import WRONG
 
 STEP_NS = 50_000_000  # long, so that a paced step mostly sleeps
 
@@ -104,10 +105,4 @@ class Fleet:
 
     def judge(self):
         """What must not be: runs without a counted record, with more than one, and records of an old lease."""
-        wrong = {
-            "lost": "FROM assay.run WHERE key NOT IN (SELECT run FROM assay.record WHERE counted = 1)",
-            "twice": "FROM (SELECT run FROM assay.record WHERE counted = 1 GROUP BY run HAVING count(*) > 1) AS more",
-            "of an old epoch": "FROM assay.record JOIN assay.run ON run.key = record.run "
-            "WHERE counted = 1 AND record.epoch <> run.epoch",
-        }
-        return {name: int(self.number(f"SELECT count(*) {where}")) for name, where in wrong.items()}
+        return {name: int(self.number(f"SELECT count(*) {where}")) for name, where in WRONG.items()}

@@ -45,13 +45,14 @@ void take_lines(Stream& stream, const std::string& text, const std::function<voi
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment, int stop_fd,
-                       const std::function<void(const std::string&)>& line) {
+                       const std::function<void(const std::string&)>& line, int input_fd) {
   ProgramEnd end;
   Pipe out = make_pipe();
   Pipe err = make_pipe();
   SpawnRequest request;
   request.argv = argv;
   request.environment = environment;
+  request.stdin_fd = input_fd;
   request.stdout_fd = out.write_end.get();
   request.stderr_fd = err.write_end.get();
   request.parent_death_signal = SIGKILL;

@@ -18,9 +18,10 @@ struct ProgramEnd {
   bool ok() const { return error == 0 && !stopped && exit_code == 0; }
 };
 
-/// Runs a program to its end, without a shell and with no input; `line` is called with each line it writes. Where
-/// `stop_fd` becomes readable, it and everything below this process is ended. The caller must be a subreaper.
+/// Runs a program to its end, without a shell, with what `input_fd` gives or no input; `line` is called with each line
+/// it writes. Where `stop_fd` becomes readable, it and everything below this process is ended. The caller must be a
+/// subreaper.
 ProgramEnd run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment, int stop_fd,
-                       const std::function<void(const std::string&)>& line);
+                       const std::function<void(const std::string&)>& line, int input_fd = -1);
 
 }  // namespace assay::measure

@@ -1,23 +1,21 @@
 #include "assay/measure/slurm.hpp"
 
-#include <poll.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
+#include <cerrno>
 #include <cstring>
 
 #include "assay/core/error.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/measure/program.hpp"
 #include "assay/measure/spawn.hpp"
 
 namespace assay::measure {
 namespace {
 
-constexpr std::size_t kMostPrinted = 1u << 20;
-constexpr int kMostSeconds = 60;
 constexpr int kSecondsToLeave = 30;  // between the signal and the end of a job's time
 // What Assay says itself; --wrap and a script of one's own would be other jobs than agents.
 constexpr std::array<const char*, 13> kOwnOptions{"array",    "requeue",   "no-requeue", "export", "export-file",
@@ -56,14 +54,6 @@ std::string option_word(const std::pair<std::string, std::string>& option) {
   return value.empty() ? "--" + name : fmt::format("--{}={}", name, value);
 }
 
-/// A program of Slurm's, run to its end.
-struct Answer {
-  int error = 0;  ///< errno where it could not be started
-  bool ok = false;
-  std::string out;
-  std::string err;
-};
-
 /// All of this process but what says how to reach the store.
 std::vector<std::string> environment_for_slurm() {
   std::vector<std::string> environment;
@@ -74,64 +64,18 @@ std::vector<std::string> environment_for_slurm() {
   return environment;
 }
 
-/// What a pipe still holds, until its end or too much.
-bool take(Fd& fd, std::string& text) {
-  std::array<char, 4096> chunk;
-  const ssize_t got = read(fd.get(), chunk.data(), chunk.size());
-  if (got > 0 && text.size() < kMostPrinted) text.append(chunk.data(), static_cast<std::size_t>(got));
-  return got > 0;
+/// A file in memory that is read from its begin.
+Fd file_of(const std::string& text) {
+  Fd file(memfd_create("assay", MFD_CLOEXEC));
+  const bool written = file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (!written || lseek(file.get(), 0, SEEK_SET) != 0) file_failed(errno, "write", "a file in memory");
+  return file;
 }
 
-/// Gives the program its input and takes what it prints. False where that took too long.
-bool exchange(const std::string& input, Pipe& in, Pipe& out, Pipe& err, Answer& answer) {
-  std::size_t given = 0;
-  for (int idle = 0; out.read_end || err.read_end;) {
-    if (given == input.size()) in.write_end.reset();
-    std::array<pollfd, 3> fds{{{in.write_end ? in.write_end.get() : -1, POLLOUT, 0},
-                               {out.read_end ? out.read_end.get() : -1, POLLIN, 0},
-                               {err.read_end ? err.read_end.get() : -1, POLLIN, 0}}};
-    if (poll(fds.data(), fds.size(), 1000) <= 0) {
-      if (++idle >= kMostSeconds) return false;
-      continue;
-    }
-    if (fds[0].revents != 0) {
-      const ssize_t wrote = write(in.write_end.get(), input.data() + given, input.size() - given);
-      wrote > 0 ? given += static_cast<std::size_t>(wrote) : given = input.size();
-    }
-    if (fds[1].revents != 0 && !take(out.read_end, answer.out)) out.read_end.reset();
-    if (fds[2].revents != 0 && !take(err.read_end, answer.err)) err.read_end.reset();
-  }
-  return true;
-}
-
-Answer ask(const std::vector<std::string>& argv, const std::string& input) {
-  Answer answer;
-  Pipe in = make_pipe();
-  Pipe out = make_pipe();
-  Pipe err = make_pipe();
-  SpawnRequest request;
-  request.argv = argv;
-  request.environment = environment_for_slurm();
-  request.stdin_fd = in.read_end.get();
-  request.stdout_fd = out.write_end.get();
-  request.stderr_fd = err.write_end.get();
-  request.parent_death_signal = SIGKILL;
-  const Spawned program = spawn(request);
-  if (program.pid < 0) {
-    answer.error = program.error;
-    return answer;
-  }
-  in.read_end.reset();
-  out.write_end.reset();
-  err.write_end.reset();
-  if (!exchange(input, in, out, err, answer)) {
-    kill(program.pid, SIGKILL);
-    answer.err += fmt::format("it did not answer within {} s", kMostSeconds);
-  }
-  int status = 0;
-  waitpid(program.pid, &status, 0);
-  answer.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return answer;
+ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input) {
+  const Fd file = file_of(input);
+  return run_program(
+      argv, environment_for_slurm(), -1, [](const std::string&) {}, file.get());
 }
 
 }  // namespace
@@ -169,13 +113,13 @@ std::string submit(const SlurmArray& array) {
     fail(ErrorKind::failure, "cannot start sbatch: {}. Submit from a machine on which Slurm's programs are installed.",
          std::strerror(answer.error));
   }
-  if (!answer.ok) {
+  if (!answer.ok()) {
     fail(ErrorKind::failure,
          "sbatch: {}. The plan is in the store, and the same command tries again. `squeue --name {}` tells whether "
          "Slurm has taken the jobs all the same; that would do no harm.",
-         printable(answer.err.substr(0, answer.err.find_last_not_of(" \n") + 1), 600), slurm_job_name(array.id));
+         printable(answer.tail.substr(0, answer.tail.find_last_not_of(" \n") + 1), 600), slurm_job_name(array.id));
   }
-  return answer.out.substr(0, answer.out.find_first_of(";\n"));
+  return answer.output.substr(0, answer.output.find_first_of(";\n"));
 }
 
 SlurmJobs read_slurm_jobs(const std::string& printed) {
@@ -198,8 +142,8 @@ SlurmJobs read_slurm_jobs(const std::string& printed) {
 
 std::optional<SlurmJobs> slurm_jobs(const std::string& id) {
   const auto answer = ask({"squeue", "--noheader", "--array", "--name=" + slurm_job_name(id), "--format=%T|%r"}, "");
-  if (answer.error != 0 || !answer.ok) return std::nullopt;
-  return read_slurm_jobs(answer.out);
+  if (!answer.ok()) return std::nullopt;
+  return read_slurm_jobs(answer.output);
 }
 
 }  // namespace assay::measure

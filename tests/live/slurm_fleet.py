@@ -10,6 +10,7 @@ import postgres_server
 import slurm_cluster
 from postgres_server import PostgresServer
 from slurm_cluster import SlurmCluster, wait_for
+from store_rules import WRONG
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
@@ -145,13 +146,7 @@ class SlurmFleet:
 
     def judge(self):
         """What must not be, as numbers; all are 0 where each run is there exactly once."""
-        wrong = {
-            "lost": "FROM assay.run WHERE key NOT IN (SELECT run FROM assay.record WHERE counted = 1)",
-            "twice": "FROM (SELECT run FROM assay.record WHERE counted = 1 GROUP BY run HAVING count(*) > 1) AS more",
-            "of an old epoch": "FROM assay.record JOIN assay.run ON run.key = record.run "
-            "WHERE counted = 1 AND record.epoch <> run.epoch",
-            "failed": "FROM assay.record WHERE counted = 1 AND outcome <> 'ok'",
-        }
+        wrong = {**WRONG, "failed": "FROM assay.record WHERE counted = 1 AND outcome <> 'ok'"}
         return {name: self.number(f"SELECT count(*) {where}") for name, where in wrong.items()}
 
     # What runs on the nodes

@@ -1,7 +1,5 @@
 #include <unistd.h>
 
-#include <cstring>
-
 #include "assay/core/error.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/launchers/program.hpp"
@@ -23,14 +21,8 @@ class MpiLauncher : public Launcher {
 
   std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
                              const std::vector<int>& inherit) override {
-    auto started = start_program(arguments(directory, order.parts.at(0).trial.placement), directory, order, inherit);
-    if (started.pid < 0) {
-      fail(ErrorKind::failure, "cannot start mpirun: {}. Runs of several ranks need Open MPI (Debian: openmpi-bin).",
-           std::strerror(started.error));
-    }
-    std::vector<Spawned> all;
-    all.push_back(std::move(started));
-    return all;
+    return start_program(arguments(directory, order.parts.at(0).trial.placement), directory, order, inherit,
+                         "Runs of several ranks need Open MPI (Debian: openmpi-bin).");
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "assay/core/error.hpp"
 #include "assay/measure/environment.hpp"
@@ -44,8 +45,8 @@ class ByRanks : public Launcher {
 
 }  // namespace
 
-Spawned start_program(const std::vector<std::string>& argv, const std::filesystem::path& directory, const Order& order,
-                      const std::vector<int>& inherit) {
+std::vector<Spawned> start_program(const std::vector<std::string>& argv, const std::filesystem::path& directory,
+                                   const Order& order, const std::vector<int>& inherit, const char* hint) {
   const auto log_path = directory / kLauncherLog;
   const Fd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!log) file_failed(errno, "write", log_path.string());
@@ -56,7 +57,12 @@ Spawned start_program(const std::vector<std::string>& argv, const std::filesyste
   request.stderr_fd = log.get();
   request.inherit = inherit;
   request.parent_death_signal = SIGTERM;
-  return spawn(request);
+  std::vector<Spawned> started;
+  started.push_back(spawn(request));
+  if (started[0].pid < 0) {
+    fail(ErrorKind::failure, "cannot start {}: {}. {}", argv[0], std::strerror(started[0].error), hint);
+  }
+  return started;
 }
 
 std::int64_t ranks_per_node(const Placement& placement, const Hosts& hosts) {

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "assay/core/error.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/launchers/program.hpp"
@@ -14,14 +12,8 @@ class SlurmLauncher : public Launcher {
 
   std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
                              const std::vector<int>& inherit) override {
-    auto started = start_program(arguments(directory, order.parts.at(0).trial.placement), directory, order, inherit);
-    if (started.pid < 0) {
-      fail(ErrorKind::failure, "cannot start srun: {}. Inside a Slurm allocation it starts runs of several ranks.",
-           std::strerror(started.error));
-    }
-    std::vector<Spawned> all;
-    all.push_back(std::move(started));
-    return all;
+    return start_program(arguments(directory, order.parts.at(0).trial.placement), directory, order, inherit,
+                         "Inside a Slurm allocation it starts runs of several ranks.");
   }
 
  private:
