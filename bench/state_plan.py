@@ -3,6 +3,7 @@
 import json
 
 CAMPAIGN = "state_of_frameworks"
+AGAIN = "state_of_frameworks_again"  # what was disturbed
 RUNTIMES = ("pytorch", "libtorch", "tensorflow", "jax", "mxnet", "onnxruntime", "openvino")
 MODES = ("infer", "train")
 BATCHES = (1, 8)
@@ -102,7 +103,7 @@ def roofs_text(workers):
     return "\n".join(lines + ["  - " + flow(trial) for trial in trials]) + "\n" if names else None
 
 
-def campaign_text(wanted, runs, measure=None):
+def campaign_text(wanted, runs, measure=None, name=CAMPAIGN):
     """A campaign file: an entry for each network, mode and set of runtimes."""
     entries = {}
     for network, mode, batch, runtime in wanted:
@@ -113,7 +114,7 @@ def campaign_text(wanted, runs, measure=None):
     lines = [
         "# Every runtime on every network: docs/state_of_frameworks.md has the table that it fills.",
         "# Written by `bench/state_of_frameworks --write-example`; sizes and reasons are in bench/state_plan.py.",
-        f"name: {CAMPAIGN}",
+        f"name: {name}",
         "seed: 1",
         f"runs: {runs} # the first of all trials, then the second of all: what is cut short is cut alike",
         f"measure: {flow(MEASURE | (measure or {}))}",

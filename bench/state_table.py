@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 FEW = 20  # deviations below which no noise is told
 LONGEST_MESSAGE = 160
+NO_TIME = "no time"
 WHY = {
     "no training": "the runtime, or its worker, infers only",
     "too long": "a step of more than 300 GFLOP does not fit into the time of a run",
-    "no time": "planned, and not measured within the time",
+    NO_TIME: "planned, and not measured within the time",
     "out of memory": "the worker passed the limit of memory",
 }
 
@@ -57,7 +58,7 @@ def cells_of(wanted, against, runs, shares):
 def reason_of(bad, messages):
     bad = [run for run in bad if run["outcome"] != "interrupted"]
     if not bad:
-        return "no time"
+        return NO_TIME
     if bad[-1]["outcome"] == "out_of_memory":
         return "out of memory"
     said = " ".join(bad[-1]["message"].split())[:LONGEST_MESSAGE].replace("|", "\\|")
@@ -117,16 +118,18 @@ def among_the_fastest(cell, best, noise):
 def shown(cell, best, noise):
     if not cell.rates:
         return cell.reason
-    mark = "" if cell.trusted else " (?)"
+    if not cell.trusted:
+        return f"{number(cell.rate)} (?)"
     both = ends(cell, noise)
     interval = f" ({number(both[0])} to {number(both[1])})" if both else ""
     if among_the_fastest(cell, best, noise):
-        return f"**{number(cell.rate)}**{interval}{mark}"
-    return f"{number(cell.rate)}{interval}{mark}, {best.rate / cell.rate:.3g} x"
+        return f"**{number(cell.rate)}**{interval}"
+    return f"{number(cell.rate)}{interval}, {best.rate / cell.rate:.3g} x"
 
 
 def best_of(row):
-    measured = [cell for cell in row if cell.rates]
+    """The fastest that was not disturbed, or None."""
+    measured = [cell for cell in row if cell.rates and cell.trusted]
     return max(measured, key=lambda cell: cell.rate) if measured else None
 
 
@@ -157,11 +160,12 @@ def shares_table(cells, mode, batch, runtimes):
 
 
 def summary(cells, mode, batch, runtimes, noise):
-    """For each runtime: networks it ran, on how many it is among the fastest, how long it takes beside the fastest."""
+    """For each runtime: networks it ran, on how many it is among the fastest, how long it takes beside the fastest.
+    Without what was disturbed: one such run can be many times too long."""
     rows = rows_of(cells, mode, batch, runtimes)
     lines = []
     for place, runtime in enumerate(runtimes):
-        pairs = [(row[place], best_of(row)) for _, row in rows if row[place].rates]
+        pairs = [(row[place], best_of(row)) for _, row in rows if row[place].rates and row[place].trusted]
         if not pairs:
             continue
         first = sum(among_the_fastest(cell, best, noise) for cell, best in pairs)
@@ -171,7 +175,7 @@ def summary(cells, mode, batch, runtimes, noise):
         lines.append([runtime, f"{len(pairs)} of {len(rows)}", str(first), f"{times:.3g} x", share])
     if not lines:
         return ["No runtime ran this."]
-    head = ["runtime", "networks measured", "fastest or like it", "time beside the fastest", "of the roofline"]
+    head = ["runtime", "networks", "fastest or like it", "time beside the fastest", "of the roofline"]
     return [table(head, lines), "Samples per second:"]
 
 
