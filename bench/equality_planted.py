@@ -310,6 +310,11 @@ def can_show(mistake):
     return not mistake.needs or any(flag in flags for flag in mistake.needs)
 
 
+def kinds(full):
+    """Groups of mistakes, by name: one of each kind, or also one in each operator that few networks need."""
+    return (MISTAKES, MISTAKES_OF_FEW, MISTAKES_OF_JAX, MISTAKES_OF_LIBTORCH) if full else (MISTAKES,)
+
+
 def make(place, env, mistake):
     """A folder of workers with the wrong one in it, to be found before the right one."""
     number = len(list(place.path.glob("planted-*")))
