@@ -34,17 +34,22 @@ def function_of(prepare):
 
 def read(prepare):
     """The file's bytes. One that has changed is refused."""
-    path, wanted = prepare.file["path"], prepare.file["hash"]
+    path = prepare.file["path"]
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
         raise assay_worker.Refused("%s cannot be read: %s." % (path, error.strerror)) from None
-    found = hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
+    refuse_changed(prepare, hashlib.sha256(data).hexdigest())
+    return data
+
+
+def refuse_changed(prepare, sha256):
+    """`sha256`: of the file as it is now, in hexadecimal digits."""
+    found, wanted = sha256[:HASH_DIGITS], prepare.file["hash"]
     if found != wanted:
         message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
-        raise assay_worker.Refused(message % (path, found, wanted))
-    return data
+        raise assay_worker.Refused(message % (prepare.file["path"], found, wanted))
 
 
 def _import(path):

@@ -1,6 +1,6 @@
 // What the program loads once settings are in place: libtorch, and steps on it.
 
-#include "workers/libtorch/module.hpp"
+#include "workers/common/module.hpp"
 
 #include <fmt/ranges.h>
 
@@ -107,6 +107,6 @@ class LibTorch : public worker::Framework {
 }  // namespace
 }  // namespace assay::libtorch
 
-extern "C" assay::worker::Framework* assay_make_libtorch() {
+extern "C" assay::worker::Framework* assay_make_framework() {
   return new assay::libtorch::LibTorch;
 }

@@ -4,27 +4,15 @@
 
 #include <set>
 
-#include "assay/core/hash.hpp"
 #include "workers/common/graph_values.hpp"
+#include "workers/common/network_file.hpp"
 #include "workers/libtorch/input_options.hpp"
 
 namespace assay::libtorch {
 namespace {
 
-void check_hash(const worker::NetworkFile& file) {
-  std::string found;
-  try {
-    found = hash_hex(worker::MappedFile(file.path).bytes());
-  } catch (const Error& error) {
-    throw worker::Refused(error.what());
-  }
-  if (found == file.hash) return;
-  worker::refuse("{} has changed since the campaign was planned (its hash is {}, planned was {}). Plan it anew.",
-                 file.path, found, file.hash);
-}
-
 torch::jit::Module load(const worker::NetworkFile& file) {
-  check_hash(file);
+  worker::check_unchanged(file);
   try {
     return torch::jit::load(file.path, at::kCPU);
   } catch (const c10::Error& error) {

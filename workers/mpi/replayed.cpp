@@ -2,6 +2,7 @@
 
 #include "assay/core/file.hpp"
 #include "assay/core/hash.hpp"
+#include "workers/common/network_file.hpp"
 
 namespace assay::mpi {
 namespace {
@@ -16,10 +17,7 @@ Replay read_replay(const worker::Prepare& prepare) {
   if (workload.mode != Mode::train) worker::refuse("mode infer: {} is a step of training.", shown(file.path));
   if (workload.precision != "fp32") worker::refuse("precision {}: there is only fp32 here.", shown(workload.precision));
   const auto text = read_file(file.path, kMostReplayFileBytes);
-  if (const auto found = hash_hex(text); found != file.hash) {
-    worker::refuse("{} has changed since the campaign was planned (its hash is {}, planned was {}). Plan it anew.",
-                   shown(file.path), found, file.hash);
-  }
+  worker::refuse_changed(file, hash_hex(text));
   auto replay = parse_replay(text, file.path);
   if (replay.batch != workload.batch) {
     worker::refuse("batch {}: {} is a step of batch {}. Use that.", workload.batch, shown(file.path), replay.batch);

@@ -7,7 +7,7 @@
 
 #include "assay/core/clock.hpp"
 #include "workers/common/graph_values.hpp"
-#include "workers/onednn/module.hpp"
+#include "workers/common/module.hpp"
 #include "workers/onednn/operation.hpp"
 
 namespace assay::onednn {
@@ -69,6 +69,6 @@ class OneDnn : public worker::Framework {
 }  // namespace
 }  // namespace assay::onednn
 
-extern "C" assay::worker::Framework* assay_make_onednn() {
+extern "C" assay::worker::Framework* assay_make_framework() {
   return new assay::onednn::OneDnn;
 }

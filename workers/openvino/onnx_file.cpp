@@ -1,21 +1,9 @@
-#include "assay/core/hash.hpp"
 #include "workers/common/graph_values.hpp"
+#include "workers/common/network_file.hpp"
 #include "workers/openvino/network.hpp"
 
 namespace assay::openvino {
 namespace {
-
-void check_hash(const worker::NetworkFile& file) {
-  std::string found;
-  try {
-    found = hash_hex(worker::MappedFile(file.path).bytes());
-  } catch (const Error& error) {
-    throw worker::Refused(error.what());
-  }
-  if (found == file.hash) return;
-  worker::refuse("{} has changed since the campaign was planned (its hash is {}, planned was {}). Plan it anew.",
-                 file.path, found, file.hash);
-}
 
 /// The shape of an input once the batch is in its first dimension.
 ov::PartialShape with_batch(const ov::Output<ov::Node>& input, std::int64_t batch) {
@@ -66,7 +54,7 @@ ov::Tensor drawn(const ov::Output<ov::Node>& input, const worker::Prepare& prepa
 }  // namespace
 
 Network read_onnx(ov::Core& core, const worker::Prepare& prepare) {
-  check_hash(*prepare.file);
+  worker::check_unchanged(*prepare.file);
   if (prepare.values) worker::refuse("values: they belong to a graph of Assay's, not to {}.", prepare.file->path);
   Network network;
   try {

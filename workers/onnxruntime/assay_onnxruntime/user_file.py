@@ -3,6 +3,7 @@
 import math
 import os
 
+import assay_file
 import assay_graph
 import assay_worker
 import numpy
@@ -11,7 +12,6 @@ from onnx import TensorProto
 
 from .model_file import file_hash
 
-HASH_DIGITS = 32  # of the SHA-256, as the core writes it
 _OTHER_FLOATS = {TensorProto.FLOAT16: "fp16", TensorProto.BFLOAT16: "bf16", TensorProto.DOUBLE: "fp64"}
 _INTEGERS = {
     TensorProto.INT64: "int64", TensorProto.INT32: "int32", TensorProto.INT16: "int16", TensorProto.INT8: "int8",
@@ -30,7 +30,7 @@ def load(prepare):
     """Reads the file, without weights that lie beside it. What Assay cannot feed is refused."""
     prepare.options({})
     path, batch = prepare.file["path"], prepare.workload["batch"]
-    _check_hash(path, prepare.file["hash"])
+    _check_hash(prepare)
     try:
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # protobuf's own, which differ between its releases
@@ -45,14 +45,12 @@ def load(prepare):
     return UserFile(inputs, fixed, _count_parameters(graph))
 
 
-def _check_hash(path, wanted):
+def _check_hash(prepare):
+    path = prepare.file["path"]
     try:
-        found = file_hash(path)[:HASH_DIGITS]
+        assay_file.refuse_changed(prepare, file_hash(path))
     except OSError as error:
         raise assay_worker.Refused("%s cannot be read: %s." % (path, os.strerror(error.errno))) from None
-    if found != wanted:
-        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
-        raise assay_worker.Refused(message % (path, found, wanted))
 
 
 def _shape(wanted, batch, fixed):

@@ -1,11 +1,6 @@
 """A user's own network: a function in a Python file, `path/file.py:function`."""
 
-import hashlib
-import importlib.util
-import inspect
-import os
-import sys
-
+import assay_file
 import assay_worker
 import torch
 from torch import nn
@@ -14,7 +9,6 @@ EXPECTED = (
     "It must return a torch.nn.Module with a method example_input(batch), or (module, make_input), or "
     "(module, make_input, loss)."
 )
-HASH_DIGITS = 32  # of the SHA-256, as the core writes it
 
 
 class UserNetwork:
@@ -26,20 +20,11 @@ class UserNetwork:
 
 def load(prepare, seed, data_seed):
     """Imports the file and calls its function with the workload's options. What it draws follows from the seeds."""
-    path, name = prepare.file["path"], prepare.file["function"]
-    _check_hash(path, prepare.file["hash"])
-    function = getattr(_import(path), name, None)
-    if not callable(function):
-        raise assay_worker.Refused("%s has no function '%s'." % (path, name))
-    options = prepare.workload.get("options") or {}
-    try:
-        inspect.signature(function).bind(**options)
-    except TypeError as error:
-        raise assay_worker.Refused("%s:%s does not take these options: %s." % (path, name, error)) from None
+    make, where = assay_file.function_of(prepare)
     torch.manual_seed(seed)
-    module, make_input, loss = _parts(function(**options), "%s:%s" % (path, name))
+    module, make_input, loss = _parts(make(), where)
     torch.manual_seed(data_seed)
-    return UserNetwork(module, _inputs(make_input, prepare.workload["batch"], "%s:%s" % (path, name)), loss)
+    return UserNetwork(module, _inputs(make_input, prepare.workload["batch"], where), loss)
 
 
 def mean_square(output):
@@ -48,32 +33,6 @@ def mean_square(output):
         message = "the output is a %s, not a tensor: return (module, make_input, loss) to train on it."
         raise assay_worker.Refused(message % type(output).__name__)
     return output.square().mean()
-
-
-def _check_hash(path, wanted):
-    try:
-        with open(path, "rb") as file:
-            found = hashlib.sha256(file.read()).hexdigest()[:HASH_DIGITS]
-    except OSError as error:
-        raise assay_worker.Refused("%s cannot be read: %s." % (path, error.strerror)) from None
-    if found != wanted:
-        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
-        raise assay_worker.Refused(message % (path, found, wanted))
-
-
-def _import(path):
-    """Neighbours of the file can be imported by it, as when Python runs it."""
-    sys.path.insert(0, os.path.dirname(path))
-    name = os.path.splitext(os.path.basename(path))[0]
-    if name in sys.modules or name in sys.stdlib_module_names:
-        name = "assay_user_" + name  # it must not stand for a module that others import
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None:
-        raise assay_worker.Refused("%s is no Python file: its name must end with .py." % path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _parts(returned, where):
