@@ -41,7 +41,7 @@ void answer(assay::worker::Channel& channel, assay::worker::Framework& framework
   send(channel, {{"type", "done"}, {"samples", ns.size()}, {"begin_ns", begin}, {"end_ns", before}});
 }
 
-void serve(assay::worker::Channel& channel, assay::worker::Framework& framework) {
+void take_turns(assay::worker::Channel& channel, assay::worker::Framework& framework) {
   while (const auto line = channel.read_line()) {
     const auto command = assay::parse_json(*line);
     const auto type = command.at("type").get<std::string>();
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   assay::worker::Channel channel;
   Bare framework(argv[1]);
   try {
-    serve(channel, framework);
+    take_turns(channel, framework);
   } catch (const std::exception& error) {
     return std::fprintf(stderr, "bare_step: %s\n", error.what()), 1;
   }
