@@ -1,6 +1,7 @@
 #include "assay/measure/slurm.hpp"
 
 #include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 namespace assay::measure {
 namespace {
 
+constexpr int kMostSeconds = 60;     // for an answer of Slurm's
 constexpr int kSecondsToLeave = 30;  // between the signal and the end of a job's time
 // What Assay says itself; --wrap and a script of one's own would be other jobs than agents.
 constexpr std::array<const char*, 13> kOwnOptions{"array",    "requeue",   "no-requeue", "export", "export-file",
@@ -72,10 +74,21 @@ Fd file_of(const std::string& text) {
   return file;
 }
 
+/// Becomes readable once an answer has taken too long.
+Fd time_limit() {
+  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  const itimerspec limit{{0, 0}, {kMostSeconds, 0}};
+  if (!timer || timerfd_settime(timer.get(), 0, &limit, nullptr) != 0) file_failed(errno, "set", "a timer");
+  return timer;
+}
+
 ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input) {
   const Fd file = file_of(input);
-  return run_program(
-      argv, environment_for_slurm(), -1, [](const std::string&) {}, file.get());
+  const Fd limit = time_limit();
+  auto end = run_program(
+      argv, environment_for_slurm(), limit.get(), [](const std::string&) {}, file.get());
+  if (end.stopped) end.tail += fmt::format("it did not answer within {} s", kMostSeconds);
+  return end;
 }
 
 }  // namespace
