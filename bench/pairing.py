@@ -5,8 +5,26 @@ import math
 import statistics
 import sys
 
-# Student's quantile for a two-sided 95 % interval, by the number of pairs.
-T_975 = {3: 4.303, 4: 3.182, 6: 2.571, 8: 2.365, 10: 2.262, 12: 2.201, 20: 2.093, 30: 2.045, 40: 2.023, 60: 2.001}
+
+def student_within(t, freedom):
+    """P(|T| <= t) of Student's T with a whole number of degrees of freedom: its integral is a finite sum."""
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term, total = (math.cos(angle), 0.0) if odd else (1.0, 0.0)
+    for k in range(1 + odd, freedom, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * k / (k + 1)
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if odd else total
+
+
+def student_975(freedom):
+    """Student's quantile for a two-sided 95 % interval, by bisection."""
+    low, high = 1.9, 12.8  # from many degrees of freedom to one
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_within(middle, freedom) < 0.95 else (low, middle)
+    return high
 
 
 def sample_medians(record):
@@ -41,6 +59,6 @@ def log_ratios(records, side_of, times=sample_medians):
 
 
 def interval(ratios):
-    """Mean of log-ratios and half-width of its t-interval."""
-    half = T_975[len(ratios)] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    """Mean of two log-ratios or more, and half-width of its t-interval."""
+    half = student_975(len(ratios) - 1) * statistics.stdev(ratios) / math.sqrt(len(ratios))
     return statistics.mean(ratios), half

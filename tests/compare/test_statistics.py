@@ -1,8 +1,11 @@
 """Assay's statistics against SciPy, statsmodels' formulas by hand in numpy, and ruptures."""
 
+import importlib.util
 import json
+import math
 import os
 import pathlib
+import statistics
 import subprocess
 
 import numpy
@@ -124,3 +127,20 @@ def test_pelt_finds_what_ruptures_finds(random):
         assert total(ours) <= total(found) + 1e-6
         same += ours == found
     assert same >= 95
+
+
+def read_pairing():
+    path = pathlib.Path(__file__).parents[2] / "bench" / "pairing.py"
+    spec = importlib.util.spec_from_file_location("pairing", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("pairs", [*range(2, 70), 999, 1000])
+def test_the_interval_of_any_number_of_pairs_is_that_of_scipy(pairs, random):
+    ratios = list(random.normal(0.01, 0.1, pairs))
+    middle, half = read_pairing().interval(ratios)
+    spread = statistics.stdev(ratios) / math.sqrt(pairs)
+    low, high = scipy.stats.t.interval(0.95, pairs - 1, statistics.mean(ratios), spread)
+    assert [middle - half, middle + half] == pytest.approx([low, high], rel=1e-8)
