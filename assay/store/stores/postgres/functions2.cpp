@@ -1,7 +1,7 @@
 #include "assay/store/stores/postgres/schema.hpp"
 
-// What version 2 changes in functions of version 1: they are planned once for each connection, and two of them no
-// longer say or change what is not the role's own.
+// What version 2 changes in functions of version 1: they are planned once for each connection, two of them no longer
+// say or change what is not the role's own, and no lease is longer than `--lease` can be.
 
 namespace assay::store::postgres {
 
@@ -96,6 +96,10 @@ BEGIN
     EXECUTE format('ALTER FUNCTION %I SET enable_mergejoin = off', v_name);
   END LOOP;
 END $$;
+
+-- An agent that calls lease or renew by itself and goes silent blocks a run for a day at most.
+ALTER TABLE run ADD CONSTRAINT lease_of_at_most_a_day
+  CHECK (state <> 1 OR coalesce(lease_ms BETWEEN 0 AND 86400000, false));
 
 -- Who looks for the next run steps over those that were taken since the last vacuum. By default that is a fifth of all.
 ALTER TABLE run SET (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000);

@@ -97,6 +97,24 @@ TEST_F(PostgresRoles, AnAgentHasNoWayAroundTheFunctions) {
   EXPECT_EQ(connection.integer("SELECT count(DISTINCT campaign) FROM progress", "asking"), 1);
 }
 
+TEST_F(PostgresRoles, AnAgentHoldsARunForADayAtMost) {
+  Connection connection(locate(as(agent_)), false);
+  const auto lease_for = [&](const std::string& seconds) {
+    connection.query(
+        "SELECT * FROM lease('" + mine_ + "', " + seconds + ", 'h', 'b', 1, 1, '{}', '{}', '', NULL, NULL, NULL)",
+        "testing");
+  };
+  for (const char* seconds : {"86400.1", "-1", "NULL", "'NaN'", "'Infinity'"}) {
+    EXPECT_THROW(lease_for(seconds), Error) << seconds;
+  }
+  EXPECT_EQ(text_of(owner_->progress(mine_)), "runs 2 ready 2 leased 0 done 0 failed 0 set_aside 0");
+  lease_for("86400");
+  const auto held = open_store(as(agent_), Access::write)->lease(request_of(mine_));
+  ASSERT_TRUE(held);
+  EXPECT_THROW((void)owner_->renew(*held, 86401), Error);
+  EXPECT_EQ(owner_->renew(*held, 86400), Renewal::held);
+}
+
 TEST_F(PostgresRoles, AnAgentCannotPlanDropOrGiveRights) {
   const auto store = open_store(as(agent_), Access::write);
   EXPECT_THROW(store->plan(campaign_of(3, 1), false), Error);
