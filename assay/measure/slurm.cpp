@@ -17,7 +17,6 @@
 namespace assay::measure {
 namespace {
 
-constexpr int kMostSeconds = 60;     // for an answer of Slurm's
 constexpr int kSecondsToLeave = 30;  // between the signal and the end of a job's time
 // What Assay says itself; --wrap and a script of one's own would be other jobs than agents.
 constexpr std::array<const char*, 13> kOwnOptions{"array",    "requeue",   "no-requeue", "export", "export-file",
@@ -75,19 +74,19 @@ Fd file_of(const std::string& text) {
 }
 
 /// Becomes readable once an answer has taken too long.
-Fd time_limit() {
+Fd time_limit(std::chrono::seconds patience) {
   Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
-  const itimerspec limit{{0, 0}, {kMostSeconds, 0}};
+  const itimerspec limit{{0, 0}, {patience.count(), 0}};
   if (!timer || timerfd_settime(timer.get(), 0, &limit, nullptr) != 0) file_failed(errno, "set", "a timer");
   return timer;
 }
 
-ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input) {
+ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input, std::chrono::seconds patience) {
   const Fd file = file_of(input);
-  const Fd limit = time_limit();
+  const Fd limit = time_limit(patience);
   auto end = run_program(
       argv, environment_for_slurm(), limit.get(), [](const std::string&) {}, file.get());
-  if (end.stopped) end.tail += fmt::format("it did not answer within {} s", kMostSeconds);
+  if (end.stopped) end.tail += fmt::format("it did not answer within {} s", patience.count());
   return end;
 }
 
@@ -120,8 +119,8 @@ std::vector<std::string> sbatch_words(const SlurmArray& array) {
   return words;
 }
 
-std::string submit(const SlurmArray& array) {
-  const auto answer = ask(sbatch_words(array), slurm_script(array));
+std::string submit(const SlurmArray& array, std::chrono::seconds patience) {
+  const auto answer = ask(sbatch_words(array), slurm_script(array), patience);
   if (answer.error != 0) {
     fail(ErrorKind::failure, "cannot start sbatch: {}. Submit from a machine on which Slurm's programs are installed.",
          std::strerror(answer.error));
@@ -153,8 +152,9 @@ SlurmJobs read_slurm_jobs(const std::string& printed) {
   return jobs;
 }
 
-std::optional<SlurmJobs> slurm_jobs(const std::string& id) {
-  const auto answer = ask({"squeue", "--noheader", "--array", "--name=" + slurm_job_name(id), "--format=%T|%r"}, "");
+std::optional<SlurmJobs> slurm_jobs(const std::string& id, std::chrono::seconds patience) {
+  const auto answer =
+      ask({"squeue", "--noheader", "--array", "--name=" + slurm_job_name(id), "--format=%T|%r"}, "", patience);
   if (!answer.ok()) return std::nullopt;
   return read_slurm_jobs(answer.output);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +24,9 @@ struct SlurmArray {
   std::map<std::string, std::string> environment;            ///< variables that agents need, and no secret among them
 };
 
+/// How long Slurm's programs have to answer.
+constexpr std::chrono::seconds kSlurmPatience{60};
+
 /// The name that all jobs of a submission have.
 std::string slurm_job_name(const std::string& id);
 
@@ -34,7 +38,7 @@ std::string slurm_script(const SlurmArray& array);
 std::vector<std::string> sbatch_words(const SlurmArray& array);
 
 /// Hands it to Slurm; the number of the job. Throws Error{failure} with what sbatch said.
-std::string submit(const SlurmArray& array);
+std::string submit(const SlurmArray& array, std::chrono::seconds patience = kSlurmPatience);
 
 /// What Slurm knows of a submission right now.
 struct SlurmJobs {
@@ -44,7 +48,7 @@ struct SlurmJobs {
 };
 
 /// Null where Slurm cannot be asked: there is no squeue, or its controller does not answer.
-std::optional<SlurmJobs> slurm_jobs(const std::string& id);
+std::optional<SlurmJobs> slurm_jobs(const std::string& id, std::chrono::seconds patience = kSlurmPatience);
 
 /// The same from what squeue printed: a line "STATE|REASON" for each job.
 SlurmJobs read_slurm_jobs(const std::string& printed);

@@ -1,6 +1,11 @@
 #include "assay/measure/slurm.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "assay/core/error.hpp"
 
@@ -48,6 +53,55 @@ TEST(Slurm, OptionsThatWouldUndoThisAreRefused) {
     array.options = {{name, "x"}};
     EXPECT_THROW(sbatch_words(array), Error) << name;
   }
+}
+
+/// Stands before Slurm's own programs: each of these is what the given shell line does.
+class OtherPrograms {
+ public:
+  explicit OtherPrograms(const std::string& line)
+      : folder_(testing::TempDir() + "slurm_test_" + std::to_string(getpid())), path_(std::getenv("PATH")) {
+    std::filesystem::create_directories(folder_);
+    for (const char* name : {"sbatch", "squeue"}) {
+      const auto file = folder_ / name;
+      std::ofstream(file) << "#!/bin/sh\n" << line << "\n";
+      std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+    setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
+  }
+  ~OtherPrograms() {
+    setenv("PATH", path_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  OtherPrograms(const OtherPrograms&) = delete;
+  OtherPrograms& operator=(const OtherPrograms&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+std::string refusal_of_sbatch(std::chrono::seconds patience) {
+  try {
+    return "taken as job " + submit(example(), patience);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Slurm, ProgramsThatDoNotAnswerAreEnded) {
+  const OtherPrograms hang("exec sleep 1000");
+  EXPECT_THAT(refusal_of_sbatch(std::chrono::seconds(1)),
+              HasSubstr("sbatch: it did not answer within 1 s. The plan is "));
+  EXPECT_FALSE(slurm_jobs("0123456789abcdef", std::chrono::seconds(1)));
+}
+
+TEST(Slurm, WhatSbatchSaysIsPassedOn) {
+  {
+    const OtherPrograms refuse("echo no such partition >&2; exit 1");
+    EXPECT_THAT(refusal_of_sbatch(kSlurmPatience), HasSubstr("sbatch: no such partition. The plan is "));
+  }
+  const OtherPrograms take("cat >/dev/null; echo '17;cluster'");
+  EXPECT_EQ(refusal_of_sbatch(kSlurmPatience), "taken as job 17");
 }
 
 TEST(Slurm, CountsJobsByTheirState) {
