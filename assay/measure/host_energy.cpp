@@ -1,11 +1,14 @@
 #include "assay/measure/host_energy.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/platform/gpus.hpp"
+#include "assay/platform/process.hpp"
 
 namespace assay::measure {
 
@@ -36,6 +39,12 @@ void HostEnergy::end() {
 std::optional<pid_t> HostEnergy::meter_pid() const {
   if (!meter_ || meter_->pid() < 0) return std::nullopt;
   return meter_->pid();
+}
+
+std::vector<pid_t> worker_tree(const std::optional<HostEnergy>& energy) {
+  auto tree = platform::descendants(getpid());
+  if (const auto meter = energy ? energy->meter_pid() : std::nullopt) std::erase(tree, *meter);
+  return tree;
 }
 
 bool is_first_on_host(std::int64_t rank, std::int64_t instance) {

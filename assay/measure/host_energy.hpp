@@ -31,6 +31,9 @@ class HostEnergy {
   std::optional<platform::EnergyWindows> windows_;  ///< null where nothing counts
 };
 
+/// The worker and what it started: descendants of this process, which starts nothing else but a meter.
+std::vector<pid_t> worker_tree(const std::optional<HostEnergy>& energy);
+
 /// One process of each host is the first: it tells for all.
 bool is_first_on_host(std::int64_t rank, std::int64_t instance);
 

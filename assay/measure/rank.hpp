@@ -1,11 +1,8 @@
 #pragma once
 
-#include <csignal>
-#include <filesystem>
-
 #include "assay/core/record.hpp"
 #include "assay/measure/order.hpp"
-#include "assay/measure/sync.hpp"
+#include "assay/measure/watch.hpp"
 
 namespace assay::measure {
 
@@ -13,13 +10,6 @@ namespace assay::measure {
 constexpr int kRankNoResult = 3;
 /// Added to the errno where the disk was the reason: no fault of the worker's, and for the agent to tell.
 constexpr int kRankDiskError = 64;
-
-/// What a process of a run stands in.
-struct Surroundings {
-  const std::filesystem::path& directory;  ///< of the run
-  Sync& sync;                              ///< with the other processes on this host
-  const volatile std::sig_atomic_t& stop;  ///< becomes non-zero when the caller is told to end
-};
 
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
 /// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.
