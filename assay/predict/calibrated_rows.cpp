@@ -1,8 +1,6 @@
 #include "assay/predict/calibrated_rows.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "assay/predict/named_columns.hpp"
 
@@ -10,20 +8,14 @@ namespace assay::predict {
 namespace {
 
 constexpr std::size_t kMostMessages = 10'000;  // of one row
-
-double message_number(const NamedColumns& file, std::size_t row, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value)) return value;
-  file.wrong(row, fmt::format("messages: {} is no number from zero on. Write bytes, or READY:BYTES, with ; between.",
-                              shown(std::string(text))));
-}
+constexpr const char* kMessagesHint = " In messages, write bytes, or READY:BYTES, with ; between.";
 
 SentMessage message_of_text(const NamedColumns& file, std::size_t row, std::string_view text) {
   SentMessage message;
   const auto colon = text.find(':');
-  if (colon != std::string_view::npos) message.ready_share = message_number(file, row, text.substr(0, colon));
-  message.bytes = message_number(file, row, colon == std::string_view::npos ? text : text.substr(colon + 1));
+  if (colon != std::string_view::npos) message.ready_share = file.number_in(text.substr(0, colon), row, kMessagesHint);
+  const auto bytes = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  message.bytes = file.number_in(bytes, row, kMessagesHint);
   if (message.ready_share > 1 || !(message.bytes > 0)) {
     file.wrong(row,
                fmt::format("messages: {} is ready at a share above 1, or has no bytes.", shown(std::string(text))));

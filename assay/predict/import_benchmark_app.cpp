@@ -155,10 +155,7 @@ LayerTable import_benchmark_app(std::string_view text, const std::string& name, 
   if (requests.empty()) fail(ErrorKind::bad_input, "{}: there are no executed layers in it. {}", name, kAskCounters);
   std::stable_sort(requests.begin(), requests.end(),
                    [](const auto& a, const auto& b) { return request_seconds(a) < request_seconds(b); });
-  LayerTable table;
-  table.name = name;
-  table.origin = Origin::imported;
-  table.batch = batch;
+  LayerTable table = imported_table(name, batch);
   table.layers = std::move(requests[requests.size() / 2]);
   return table;
 }

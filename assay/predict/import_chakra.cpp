@@ -234,10 +234,7 @@ LayerTable import_chakra(std::string_view trace, const std::string& name, std::i
     auto nodes = chakra_nodes(trace);
     need_durations(nodes);
     const ChakraStep step(std::move(nodes));
-    LayerTable table;
-    table.name = name;
-    table.origin = Origin::imported;
-    table.batch = batch;
+    LayerTable table = imported_table(name, batch);
     table.layers = step.layers();
     table.update_seconds = step.update_seconds();
     if (!(table.backward_seconds() > 0)) {

@@ -229,10 +229,7 @@ LayerTable import_kineto(std::string_view text, const std::string& name, std::in
   const auto events = events_of(text, name);
   const auto step = chosen_step(events);
   const auto operators = operators_in(events, step);
-  LayerTable table;
-  table.name = name;
-  table.origin = Origin::imported;
-  table.batch = batch;
+  LayerTable table = imported_table(name, batch);
   table.layers = KinetoStep(operators, kernel_seconds(events)).layers();
   if (!(table.backward_seconds() > 0)) {
     fail(ErrorKind::bad_input, "{}: there is no backward pass in it. Profile whole training steps.", name);

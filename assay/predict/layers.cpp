@@ -66,6 +66,14 @@ void scale(std::vector<LayerTime>& layers, double LayerTime::*part, double wante
 
 }  // namespace
 
+LayerTable imported_table(const std::string& name, std::int64_t batch) {
+  LayerTable table;
+  table.name = name;
+  table.origin = Origin::imported;
+  table.batch = batch;
+  return table;
+}
+
 double LayerTable::forward_seconds() const {
   return sum_of(layers, [](const LayerTime& layer) { return layer.forward_seconds; });
 }

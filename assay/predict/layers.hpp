@@ -62,6 +62,9 @@ struct LayerTable {
   double activation_bytes() const;
 };
 
+/// One that somebody else measured, without its layers yet.
+LayerTable imported_table(const std::string& name, std::int64_t batch);
+
 template <typename V>
 void describe(V& v, LayerTable& t) {
   required(v, "name", t.name);

@@ -9,10 +9,7 @@ namespace assay::predict {
 LayerTable parse_layers(std::string_view csv, const std::string& name, std::int64_t batch) {
   const NamedColumns file(csv, name,
                           "A layer table has the columns layer, forward_ms, backward_ms and gradient_bytes.");
-  LayerTable table;
-  table.name = name;
-  table.origin = Origin::imported;
-  table.batch = batch;
+  LayerTable table = imported_table(name, batch);
   for (std::size_t row = 0; row < file.rows(); ++row) {
     table.layers.push_back({file.text(row, "layer"), file.seconds(row, "forward"), file.seconds(row, "backward"),
                             file.numbers(row, "gradient_bytes"), 0});

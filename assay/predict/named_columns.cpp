@@ -40,11 +40,11 @@ void NamedColumns::wrong(std::size_t row, const std::string& what) const {
   fail(ErrorKind::bad_input, "{}, row {}: {}", file_, row + 1, what);
 }
 
-double NamedColumns::number_in(const std::string& cell, std::size_t row) const {
+double NamedColumns::number_in(std::string_view text, std::size_t row, const std::string& hint) const {
   double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error == std::errc() && end == cell.data() + cell.size() && value >= 0 && std::isfinite(value)) return value;
-  wrong(row, shown(cell) + " is no number from zero on.");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value)) return value;
+  wrong(row, fmt::format("{} is no number from zero on.{}", shown(std::string(text)), hint));
 }
 
 double NamedColumns::number(std::size_t row, const std::string& column) const {
