@@ -96,6 +96,20 @@ def check_operators_of_a_few_networks():
         assert_same(output, numpy_oracle.infer(graph, values))
 
 
+def check_dilated_convolutions_by_keras_where_tensorflow_has_no_kernels():
+    """Here it may have them: both ways compute the same, and each was taken."""
+    graph, asked = operator_cases_more.CASES["maps"], operators._has_dilated_kernels
+    for answer in {False, asked()}:
+        operators._has_dilated_kernels = lambda answer=answer: answer
+        try:
+            values, output = run_infer(graph)
+            layers = work.build(prepare(graph), None).network.model.layers
+        finally:
+            operators._has_dilated_kernels = asked
+        assert_same(output, numpy_oracle.infer(graph, values))
+        assert any(isinstance(layer, operators.DilatedConvolution) for layer in layers) == answer
+
+
 def check_one_input_operators():
     """Each elementwise operator and softmax, by its formula."""
     x = run_infer(graphs.graph([graphs.image([4, 5, 6])], [graphs.node("a", "relu", "image", [4, 5, 6])]))[0]

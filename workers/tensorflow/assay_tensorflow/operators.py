@@ -5,6 +5,7 @@ every tensor. What the graph calls an image, [channels, height, width], has its 
 on the graph's last dimension, or on all at once, go through `_as_in_graph`.
 """
 
+import functools
 import math
 
 import assay_worker
@@ -115,13 +116,39 @@ def _convolution(node, layers, x):
     return _called(node, layers, layer, x)
 
 
+@functools.cache
+def _has_dilated_kernels():
+    """Whether TensorFlow's own convolution has holes, and gradients with them: by oneDNN it has, without it has not."""
+
+    @tf.function
+    def gradients(image, kernel):
+        with tf.GradientTape() as tape:
+            tape.watch((image, kernel))
+            out = tf.nn.conv2d(image, kernel, 1, "VALID", dilations=2)
+        return tape.gradient(out, (image, kernel))
+
+    try:
+        gradients(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)))
+    except tf.errors.OpError:
+        return False
+    return True
+
+
+class DilatedConvolution(kl.Conv2D):
+    """By TensorFlow's own convolution. That of Keras moves the holes into the batch, many times as slowly."""
+
+    def convolution_op(self, inputs, kernel):
+        return tf.nn.conv2d(inputs, kernel, self.strides, self.padding.upper(), dilations=self.dilation_rate)
+
+
 def _dilated_convolution(node, layers, x):
     a, window = node["attributes"], _Window(node)
     if math.prod(a["stride"]) > 1:
         message = "dilated_convolution with strides %s (node %s): Keras has both at once for no layer."
         raise assay_worker.Refused(message % (a["stride"], node["name"]))
     arguments = {**window.arguments(), "dilation_rate": tuple(a["dilation"]), "groups": a["groups"]}
-    layer = kl.Conv2D(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
+    kind = DilatedConvolution if a["groups"] == 1 and _has_dilated_kernels() else kl.Conv2D
+    layer = kind(a["channels"], tuple(a["kernel"]), use_bias=a["bias"], **arguments)
     return _called(node, layers, layer, window.pad(x, 0.0))
 
 
