@@ -8,14 +8,15 @@ namespace assay::predict {
 namespace {
 
 constexpr std::size_t kMostMessages = 10'000;  // of one row
-constexpr const char* kMessagesHint = " In messages, write bytes, or READY:BYTES, with ; between.";
+constexpr const char* kMessagesHint = " Write bytes, or READY:BYTES, with ; between.";
 
 SentMessage message_of_text(const NamedColumns& file, std::size_t row, std::string_view text) {
   SentMessage message;
   const auto colon = text.find(':');
-  if (colon != std::string_view::npos) message.ready_share = file.number_in(text.substr(0, colon), row, kMessagesHint);
+  if (colon != std::string_view::npos)
+    message.ready_share = file.number_in(text.substr(0, colon), row, "messages", kMessagesHint);
   const auto bytes = colon == std::string_view::npos ? text : text.substr(colon + 1);
-  message.bytes = file.number_in(bytes, row, kMessagesHint);
+  message.bytes = file.number_in(bytes, row, "messages", kMessagesHint);
   if (message.ready_share > 1 || !(message.bytes > 0)) {
     file.wrong(row,
                fmt::format("messages: {} is ready at a share above 1, or has no bytes.", shown(std::string(text))));

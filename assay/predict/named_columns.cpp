@@ -40,15 +40,16 @@ void NamedColumns::wrong(std::size_t row, const std::string& what) const {
   fail(ErrorKind::bad_input, "{}, row {}: {}", file_, row + 1, what);
 }
 
-double NamedColumns::number_in(std::string_view text, std::size_t row, const std::string& hint) const {
+double NamedColumns::number_in(std::string_view text, std::size_t row, const std::string& column,
+                               const std::string& hint) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value)) return value;
-  wrong(row, fmt::format("{} is no number from zero on.{}", shown(std::string(text)), hint));
+  wrong(row, fmt::format("{}: {} is no number from zero on.{}", column, shown(std::string(text)), hint));
 }
 
 double NamedColumns::number(std::size_t row, const std::string& column) const {
-  return number_in(text(row, column), row);
+  return number_in(text(row, column), row, column);
 }
 
 std::int64_t NamedColumns::count(std::size_t row, const std::string& column) const {
@@ -64,7 +65,7 @@ std::vector<double> NamedColumns::numbers(std::size_t row, const std::string& co
   std::size_t begin = 0;
   while (begin < cell.size()) {
     const auto end = std::min(cell.find(';', begin), cell.size());
-    found.push_back(number_in(cell.substr(begin, end - begin), row));
+    found.push_back(number_in(cell.substr(begin, end - begin), row, column));
     begin = end + 1;
   }
   return found;

@@ -29,8 +29,9 @@ class NamedColumns {
   const std::string& file() const { return file_; }
   const model::Frame& frame() const { return frame_; }
 
-  /// A number, finite and from 0 on, in a part of a cell; `hint` says how such a cell is written.
-  double number_in(std::string_view text, std::size_t row, const std::string& hint = "") const;
+  /// A number, finite and from 0 on, in a part of a cell of this column; `hint` says how such a cell is written.
+  double number_in(std::string_view text, std::size_t row, const std::string& column,
+                   const std::string& hint = "") const;
 
   [[noreturn]] void wrong(std::size_t row, const std::string& what) const;
 
