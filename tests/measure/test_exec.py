@@ -163,6 +163,16 @@ def test_the_exit_code_is_that_of_the_program(place, tuning, instances):
     assert place.assay("exec", "--tuned", file, "--", "/etc", expect=None).code == 126
 
 
+@pytest.fixture
+def nothing_ignored():
+    """What is started in the background inherits ignored signals; one that is handled here is not ignored below."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("nothing_ignored")
 @pytest.mark.parametrize("instances", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_it_ends_by_the_signal_that_ended_the_program(place, waiting, tuning, number, instances):
