@@ -13,7 +13,9 @@ set(ASSAY_SANITIZE "" CACHE STRING "Comma-separated sanitizers, for example addr
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  # Looser about times only, which a precompiled header needs: contents are compared.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE}")
 endif()
 
 # Install rules of a folder belong to the program; cmake/install.cmake adds what others need to link to the libraries.
@@ -27,10 +29,12 @@ target_compile_features(assay_users INTERFACE cxx_std_20)
 target_compile_options(assay_rules INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                              -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(assay_rules INTERFACE -Wno-restrict)  # false alarms of g++ 12 on std::string at -O3
+  target_compile_options(assay_rules INTERFACE -Wno-restrict -Wno-array-bounds
+                                               -Wno-stringop-overflow)  # false alarms of g++ 12 on std::string
 endif()
 target_compile_definitions(assay_rules INTERFACE ASSAY_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(assay_rules INTERFACE "SHELL:-Xclang -fno-pch-timestamp")  # so that ccache knows it again
   target_compile_options(assay_rules INTERFACE -Wno-shadow)  # g++ judges it; in a unity build clang sees other files' names
 endif()
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -46,10 +50,24 @@ if(ASSAY_FUZZ)  # counts what inputs reach, in all that fuzzers call
   target_compile_options(assay_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# What most sources include is compiled once for each build; otherwise it costs every source several seconds.
+add_library(assay_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
+target_link_libraries(assay_precompiled PRIVATE assay_rules fmt::fmt nlohmann_json::nlohmann_json)
+target_precompile_headers(assay_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp")
+if(ASSAY_TESTS)
+  add_library(assay_precompiled_tests OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
+  target_link_libraries(assay_precompiled_tests PRIVATE assay_rules fmt::fmt nlohmann_json::nlohmann_json GTest::gmock)
+  target_precompile_headers(assay_precompiled_tests PRIVATE "${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp"
+                            <gmock/gmock.h> <gtest/gtest.h>)
+  # Programs are compiled with other flags than libraries where both are position independent.
+  set_target_properties(assay_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+endif()
+
 # assay_library(core SOURCES a.cpp DEPENDS fmt::fmt): the library of one folder.
 function(assay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(assay_${name} STATIC ${ARG_SOURCES})
+  target_precompile_headers(assay_${name} REUSE_FROM assay_precompiled)
   target_link_libraries(assay_${name} PUBLIC "$<BUILD_INTERFACE:assay_rules>" assay_users ${ARG_DEPENDS})
 endfunction()
 
@@ -61,6 +79,8 @@ function(assay_test name)
     return()
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
+  target_precompile_headers(${name}_test REUSE_FROM assay_precompiled_tests)
+  set_target_properties(${name}_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_link_libraries(${name}_test PRIVATE assay_${name} ${ARG_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
   set(discovered)
   if(ARG_TOGETHER)
@@ -87,4 +107,21 @@ endfunction()
 # assay_apart(a.cpp b.cpp): sources that share names of their own with others, so that a unity build compiles them alone.
 function(assay_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# assay_embedded(kName FILE.sql OUT.cpp): the text of a file as a constant of assay/store/sql.hpp.
+function(assay_embedded name text out)
+  add_custom_command(
+    OUTPUT "${out}"
+    COMMAND "${CMAKE_COMMAND}" "-DTEXT=${text}" -DNAME=${name} "-DOUT=${out}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    DEPENDS "${text}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    VERBATIM)
+endfunction()
+
+# assay_sql(store kName FILE.sql): SQL that a library holds. Each is a source of its own, so that tests can plant a bug in it.
+function(assay_sql library name file)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
+  assay_embedded(${name} "${CMAKE_CURRENT_SOURCE_DIR}/${file}" "${source}")
+  target_sources(assay_${library} PRIVATE "${source}")
+  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

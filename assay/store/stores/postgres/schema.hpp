@@ -14,13 +14,6 @@ using Migrations = std::vector<std::string>;
 /// Every step there has been, in order; the schema's version is their number. Steps are added, never edited.
 const Migrations& migrations();
 
-/// Tables and views, and the functions through which runs are taken and reported, of version 1.
-extern const char* const kTables1;
-extern const char* const kFunctions1;
-extern const char* const kRoles1;
-/// What version 2 changes.
-extern const char* const kFunctions2;
-
 /// Makes the schema `assay` in the database (Access::create), or brings an older one up to date in one transaction,
 /// which its owner alone may. Throws Error{usage} where there is none and `access` does not allow making it,
 /// Error{failure} where a newer Assay wrote it; nothing is changed then.

@@ -1,11 +1,3 @@
-#include "assay/store/stores/postgres/schema.hpp"
-
-// What version 2 changes in functions of version 1: they are planned once for each connection, two of them no longer
-// say or change what is not the role's own, and no lease is longer than `--lease` can be.
-
-namespace assay::store::postgres {
-
-const char* const kFunctions2 = R"sql(
 -- In plpgsql, which keeps its plan: one in SQL is planned in every call.
 CREATE OR REPLACE FUNCTION works_on(a_campaign bigint) RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = assay, pg_temp AS $$
@@ -105,6 +97,3 @@ ALTER TABLE run ADD CONSTRAINT lease_of_at_most_a_day
 ALTER TABLE run SET (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000);
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA assay FROM PUBLIC;
-)sql";
-
-}  // namespace assay::store::postgres

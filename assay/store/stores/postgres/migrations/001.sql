@@ -1,14 +1,177 @@
-#include "assay/store/stores/postgres/schema.hpp"
+-- Columns have the names and the meaning that they have in SQLite; those that are only here say so.
+CREATE TABLE store (
+  version bigint NOT NULL
+);
+INSERT INTO store VALUES (0);
 
-// The life of a run is that of stores/sqlite/leases.cpp; here it lies in functions of the server, for two reasons. A
-// lease or a result is one statement: one transaction, one round trip, on the server's clock. And an agent's role may
-// call them and touch nothing else. Arguments begin with a_, variables with v_, results with l_.
-//
-// Locks are taken in one order, side a of a pair before side b, so that no two calls wait for each other.
+-- Repeated JSON, stored once.
+CREATE TABLE content (
+  hash text COLLATE "C" PRIMARY KEY,
+  json text NOT NULL
+);
 
-namespace assay::store::postgres {
+CREATE TABLE campaign (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  family text COLLATE "C" NOT NULL,
+  round bigint NOT NULL,
+  name text NOT NULL,
+  seed bigint NOT NULL,
+  lockstep integer NOT NULL,
+  runs bigint NOT NULL,
+  measure text NOT NULL,
+  platform text,                   -- only here: measure's platform, where it asks for one
+  created_utc text NOT NULL,
+  UNIQUE (family, round)
+);
 
-const char* const kFunctions1 = R"sql(
+CREATE TABLE trial (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  network text COLLATE "C" NOT NULL,
+  mode text NOT NULL,
+  batch bigint NOT NULL,
+  precision text NOT NULL,
+  worker text NOT NULL,
+  release text NOT NULL,
+  device text NOT NULL,
+  ranks bigint NOT NULL,
+  ranks_per_node bigint,           -- only here
+  settings text NOT NULL,
+  json text NOT NULL
+);
+CREATE INDEX trial_by_network ON trial(network);
+
+CREATE TABLE campaign_trial (
+  campaign bigint NOT NULL REFERENCES campaign(key),
+  position bigint NOT NULL,
+  trial bigint NOT NULL REFERENCES trial(key),
+  PRIMARY KEY (campaign, position),
+  UNIQUE (campaign, trial)
+);
+CREATE INDEX campaign_trial_by_trial ON campaign_trial(trial);
+
+CREATE TABLE run (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  campaign bigint NOT NULL REFERENCES campaign(key),
+  trial bigint NOT NULL REFERENCES trial(key),
+  idx bigint NOT NULL,
+  ord bigint NOT NULL,
+  state integer NOT NULL DEFAULT 0 CHECK (state IN (0, 1, 2)),
+  attempt bigint NOT NULL DEFAULT 0,
+  epoch bigint NOT NULL DEFAULT 0,
+  pair text COLLATE "C",
+  side text COLLATE "C" CHECK (side IN ('a', 'b')),
+  owner_host text,
+  owner_boot_id text,
+  owner_pid bigint,
+  owner_start_ticks bigint,
+  lease_ms bigint,                 -- only here: how long the lease was given for
+  lease_end_ms bigint              -- since 1970, on the server's clock
+);
+CREATE UNIQUE INDEX run_by_trial ON run(trial, campaign, idx);
+-- A pair is found by its side a, so that two agents never take one side each.
+CREATE INDEX run_ready ON run(campaign, idx, ord, key) WHERE state = 0 AND side IS DISTINCT FROM 'b';
+CREATE INDEX run_leased ON run(campaign, lease_end_ms) WHERE state = 1;
+CREATE INDEX run_by_pair ON run(pair) WHERE pair IS NOT NULL;
+
+CREATE TABLE record (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run bigint NOT NULL REFERENCES run(key),
+  epoch bigint NOT NULL,           -- only here: of the lease that brought it
+  attempt bigint NOT NULL,
+  counted integer NOT NULL,
+  outcome text NOT NULL,
+  message text NOT NULL,
+  trusted integer NOT NULL,
+  platform text NOT NULL,
+  started_utc text NOT NULL,
+  duration_ns bigint NOT NULL,
+  n bigint NOT NULL,
+  steady_from bigint NOT NULL,
+  median_ns bigint,
+  p90_ns bigint,
+  p99_ns bigint,
+  samples_per_second double precision,
+  summary_version bigint NOT NULL,
+  peak_memory_bytes bigint,
+  digest text NOT NULL,
+  json text NOT NULL,
+  samples bytea NOT NULL,
+  UNIQUE (run, attempt)
+);
+CREATE UNIQUE INDEX record_counted_once ON record(run) WHERE counted = 1;
+
+CREATE TABLE platform (
+  id text COLLATE "C" PRIMARY KEY,
+  json text NOT NULL
+);
+
+CREATE TABLE artifact (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind text COLLATE "C" NOT NULL,
+  inputs_hash text COLLATE "C" NOT NULL,
+  created_utc text NOT NULL,
+  json text NOT NULL,
+  UNIQUE (kind, inputs_hash)
+);
+
+-- Where each campaign stands, kept by triggers. In slots, of which a connection uses one: with one row for all, every
+-- agent would wait for the commit of every other. What counts is their sum.
+CREATE TABLE progress (
+  campaign bigint NOT NULL REFERENCES campaign(key),
+  slot integer NOT NULL,
+  runs bigint NOT NULL DEFAULT 0,
+  ready bigint NOT NULL DEFAULT 0,
+  leased bigint NOT NULL DEFAULT 0,
+  done bigint NOT NULL DEFAULT 0,
+  failed bigint NOT NULL DEFAULT 0,
+  set_aside bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (campaign, slot)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION progress_slot() RETURNS integer LANGUAGE sql AS 'SELECT pg_backend_pid() & 15';
+
+CREATE FUNCTION campaign_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO assay.progress(campaign, slot) SELECT new.key, slot FROM generate_series(0, 15) AS slot;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER campaign_added AFTER INSERT ON campaign FOR EACH ROW EXECUTE FUNCTION campaign_added();
+
+CREATE FUNCTION run_moved() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE assay.progress SET ready = ready + (new.state = 0)::integer - (old.state = 0)::integer,
+    leased = leased + (new.state = 1)::integer - (old.state = 1)::integer,
+    done = done + (new.state = 2)::integer - (old.state = 2)::integer
+    WHERE campaign = new.campaign AND slot = assay.progress_slot();
+  RETURN NULL;
+END $$;
+CREATE TRIGGER run_moved AFTER UPDATE OF state ON run FOR EACH ROW WHEN (old.state <> new.state)
+  EXECUTE FUNCTION run_moved();
+
+CREATE FUNCTION record_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE assay.progress SET failed = failed + (new.counted = 1 AND new.outcome <> 'ok')::integer,
+    set_aside = set_aside + (new.counted = 0)::integer
+    WHERE campaign = (SELECT run.campaign FROM assay.run WHERE run.key = new.run) AND slot = assay.progress_slot();
+  RETURN NULL;
+END $$;
+CREATE TRIGGER record_added AFTER INSERT ON record FOR EACH ROW WHEN (new.counted = 0 OR new.outcome <> 'ok')
+  EXECUTE FUNCTION record_added();
+
+CREATE VIEW result AS
+SELECT campaign.id AS campaign, campaign.name AS campaign_name, campaign.round AS round, trial.id AS trial,
+       trial.network, trial.mode, trial.batch, trial.precision, trial.worker, trial.release, trial.device, trial.ranks,
+       trial.settings, run.idx AS "index", record.attempt, record.outcome, record.message, record.trusted,
+       run.pair, run.side, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from,
+       record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.peak_memory_bytes
+FROM record
+JOIN run ON run.key = record.run
+JOIN trial ON trial.key = run.trial
+JOIN campaign ON campaign.key = run.campaign
+WHERE record.counted = 1;
+
 CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 CREATE TABLE access (
@@ -202,9 +365,7 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET json = excluded.json WHERE platform.json <> excluded.json;
   RETURN 1;
 END $$;
-)sql";
 
-const char* const kRoles1 = R"sql(
 -- Campaigns that the role that is connected may see.
 CREATE FUNCTION seen() RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER SET search_path = assay, pg_temp AS $$
   SELECT campaign.key FROM campaign WHERE pg_has_role(session_user, current_user, 'MEMBER') OR EXISTS (
@@ -259,6 +420,3 @@ BEGIN
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA assay FROM PUBLIC;
-)sql";
-
-}  // namespace assay::store::postgres

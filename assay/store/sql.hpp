@@ -1,0 +1,10 @@
+#pragma once
+
+// Texts of the .sql files beside the stores, made by assay_sql of CMakeLists.txt.
+namespace assay::store::sql {
+
+extern const char* const kPostgres001;
+extern const char* const kPostgres002;
+extern const char* const kSqlite001;
+
+}  // namespace assay::store::sql
