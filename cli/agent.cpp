@@ -76,7 +76,7 @@ std::unique_ptr<store::Store> open_patiently(const AgentFlags& o, AgentLog& log,
   const auto begin = monotonic_ns();
   while (true) {
     try {
-      return open_to_work(o.work, store::Access::write);
+      return store::open_store(o.work.store, store::Access::write);
     } catch (const Error& error) {
       const double waited = static_cast<double>(monotonic_ns() - begin) / 1e9;
       if (error.kind() != ErrorKind::away || waited > o.wait.patience_seconds) throw;
@@ -92,18 +92,17 @@ int work_as_agent(const AgentFlags& o) {
   AgentLog log(o.work.quiet);
   const auto store = open_patiently(o, log, stop.get());
   if (!store) return kExitStopped;
-  auto options = agent_options(o.work);
+  store::SpooledQueue queue(*store, spool_of(o.work));
+  auto options = agent_options(o.work, queue);
   options.of_fleet = true;
   options.idle_seconds = o.wait.idle_seconds;
   options.patience_seconds = o.wait.patience_seconds;
   options.poll_seconds = 1;
   if (!o.campaign.empty()) options.campaign = choose_campaign(store->campaigns(), o.campaign, o.work.store).id;
   const auto launcher = launcher_of(options);
-  const auto end = measure::Agent(*store, catalog, *launcher, log, options).work(stop.get());
-  if (auto* const spooled = dynamic_cast<store::SpooledStore*>(store.get()); spooled && spooled->waiting() > 0) {
-    log.warning(
-        fmt::format("{} finished runs wait in the spool; the next agent here delivers them", spooled->waiting()));
-  }
+  const auto end =
+      work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, log, options).work(stop.get()); });
+  if (const auto note = queue.note(); !note.empty()) log.warning(note.substr(1));
   log.end(end == measure::AgentEnd::stopped ? "stopped" : "nothing left for this agent");
   return end == measure::AgentEnd::stopped ? kExitStopped : 0;
 }

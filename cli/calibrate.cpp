@@ -73,7 +73,7 @@ int calibrate(const CalibrateFlags& flags, const WorkFlags& flags_of_work, bool 
   const auto catalog = catalog_at_hand();
   const auto campaign = against_itself(flags, catalog);
   const auto stop = stop_signals();
-  const auto store = open_to_work(flags_of_work, store::Access::create);
+  const auto store = store::open_store(flags_of_work.store, store::Access::create);
   std::string id;
   // Anew each time: a host changes.
   const auto known = compare::calibrations(*store);

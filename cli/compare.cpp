@@ -243,7 +243,7 @@ int compare(const CompareOptions& o) {
   if (o.run) {
     const auto catalog = catalog_at_hand();
     const auto pairs = pairs_of(o, catalog);  // refused before a store is made
-    store = open_to_work(o.work, store::Access::create);
+    store = store::open_store(o.work.store, store::Access::create);
     campaigns = measure_missing(o, pairs, *store, catalog);
     if (campaigns.empty()) {
       std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");

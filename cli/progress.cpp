@@ -27,7 +27,7 @@ std::size_t stderr_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
 }
 
-Progress::Progress(store::Store& store, const std::string& campaign, bool quiet)
+Progress::Progress(store::RunQueue& store, const std::string& campaign, bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
   const auto progress = store.progress(campaign);
   total_ = progress.runs;

@@ -17,7 +17,7 @@ std::size_t stderr_width();
 /// terminal, a line now and then elsewhere.
 class Progress : public measure::AgentObserver {
  public:
-  Progress(store::Store& store, const std::string& campaign, bool quiet);
+  Progress(store::RunQueue& store, const std::string& campaign, bool quiet);
   ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -93,7 +93,7 @@ int run(const RunOptions& o, const CLI::App& command) {
   if (o.plan_only) return plan_only(o, campaign);
   check_platform(campaign);
   const auto stop = stop_signals();
-  const auto store = open_to_work(o.work, store::Access::create);
+  const auto store = store::open_store(o.work.store, store::Access::create);
   std::string id;
   auto end = work(o.work, *store, catalog, campaign, o.campaign.again, stop.get(), id);
   if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());

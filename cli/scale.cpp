@@ -83,7 +83,7 @@ int scale(const ScaleFlags& o) {
     return 0;
   }
   const auto stop = stop_signals();
-  const auto store = open_to_work(o.work, store::Access::create);
+  const auto store = store::open_store(o.work.store, store::Access::create);
   std::string id;
   const auto end = work(o.work, *store, catalog, campaign, false, stop.get(), id);
   const auto rows = store->runs({.campaign = id});

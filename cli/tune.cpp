@@ -194,7 +194,7 @@ int tune_here(const TuneFlags& o) {
     fail(ErrorKind::usage, "--machine describes another machine, so nothing can be measured on it. Add --dry-run.");
   const auto name = name_of(o, prepared.plan);
   const auto stop = stop_signals();
-  const auto store = open_to_work(o.work, store::Access::create);
+  const auto store = store::open_store(o.work.store, store::Access::create);
   tune::MeasuredSetup setup{name, o.seed, {}, prepared.goal, prepared.plan.candidates.trials};
   setup.lockstep = !o.apart && !prepared.situation.resources.quota;
   setup.measure.phases = false;  // a search needs steps alone

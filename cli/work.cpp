@@ -16,18 +16,16 @@
 namespace assay::cli {
 namespace {
 
-/// Tells stores apart in names of files and processes.
-std::string mark_of(const std::string& location) {
-  return hash_hex(store::locate(location).identity).substr(0, 8);
-}
-
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
                           const std::string& campaign, int stop_fd) {
-  auto options = agent_options(flags);
+  store::SpooledQueue queue(store, spool_of(flags));
+  auto options = agent_options(flags, queue);
   options.campaign = campaign;
+  // A file that cannot be written is for its user to mend; nobody waits for it.
+  if (store::locate(flags.store).is_file) options.patience_seconds = 0;
   const auto launcher = launcher_of(options);
   Progress progress(store, campaign, flags.quiet);
-  return measure::Agent(store, catalog, *launcher, progress, options).work(stop_fd);
+  return work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, progress, options).work(stop_fd); });
 }
 
 /// Nodes of the Slurm allocation that this process is in; 0 where it is in none.
@@ -62,22 +60,30 @@ std::vector<std::int64_t> next_look(store::Store& store, const std::string& id, 
 
 }  // namespace
 
-std::unique_ptr<store::Store> open_to_work(const WorkFlags& flags, store::Access access) {
-  auto opened = store::open_store(flags.store, access);
-  if (store::locate(flags.store).is_file) return opened;
-  std::filesystem::path spool = flags.spool;
+std::filesystem::path spool_of(const WorkFlags& flags) {
+  if (!flags.spool.empty()) return flags.spool;
   // Not below TMPDIR, which a scheduler may empty with the job.
-  if (spool.empty()) spool = measure::own_folder("/var/tmp") / fmt::format("spool-{}.db", mark_of(flags.store));
-  return std::make_unique<store::SpooledStore>(std::move(opened), spool);
+  const auto mark = hash_hex(store::locate(flags.store).identity).substr(0, 8);
+  return measure::own_folder("/var/tmp") / fmt::format("spool-{}", mark);
 }
 
-measure::AgentOptions agent_options(const WorkFlags& flags) {
+measure::AgentEnd work_with(store::SpooledQueue& queue, const std::function<measure::AgentEnd()>& agent) {
+  try {
+    return agent();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const auto note = queue.note();
+    throw Error(error.kind(), what.ends_with(note) ? what : what + note);
+  }
+}
+
+measure::AgentOptions agent_options(const WorkFlags& flags, store::RunQueue& queue) {
   measure::AgentOptions options;
   options.lease_seconds = flags.lease_seconds;
   options.host_lock = !flags.no_host_lock;
   options.host_lock_path = flags.host_lock;
   options.run_root = flags.run_folder.empty() ? measure::default_run_root() : measure::own_folder(flags.run_folder);
-  options.store_mark = mark_of(flags.store);
+  options.store_mark = queue.uuid().substr(0, 8);
   options.cache = cache_root();
   options.data = data_root();
   options.hosts.names = flags.hosts;
@@ -110,8 +116,10 @@ void add_work_flags(CLI::App& command, WorkFlags& flags) {
   command.add_option("--interface", flags.interface, "Network device on which ranks find each other");
   command.add_flag("--no-host-lock", flags.no_host_lock,
                    "Do not wait for other runs on this host (they disturb each other)");
-  command.add_option("--spool", flags.spool,
-                     "With a store on a server: file for finished runs while it is away [one in /var/tmp]");
+  command
+      .add_option("--spool", flags.spool,
+                  "Keep finished runs in this folder until the store has them [one in /var/tmp]")
+      ->type_name("FOLDER");
   command.add_option("--host-lock", flags.host_lock, "Lock file in place of the host's common one");
   command
       .add_option("--launcher", flags.launcher,

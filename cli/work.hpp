@@ -1,12 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "assay/measure/agent.hpp"
 #include "assay/plan/campaign.hpp"
+#include "assay/store/spool.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::cli {
@@ -20,7 +23,7 @@ struct WorkFlags {
   std::string host_lock;
   std::vector<std::string> hosts;
   std::string interface;
-  std::string spool;       ///< file; empty: one of this host and user
+  std::string spool;       ///< folder; empty: one of this host and user
   std::string launcher;    ///< srun or mpirun; empty: srun inside a Slurm allocation
   std::string run_folder;  ///< empty: one of this user in the temporary directory
 };
@@ -31,12 +34,15 @@ struct WaitFlags {
   double patience_seconds = 600;
 };
 
-/// Opens the store for an agent of this process. One behind a network gets a spool, which keeps what is finished while
-/// its server is away.
-std::unique_ptr<store::Store> open_to_work(const WorkFlags& flags, store::Access access);
+/// Where agents of this user and host keep finished runs until the store has them.
+std::filesystem::path spool_of(const WorkFlags& flags);
 
-/// What an agent goes by, of these flags.
-measure::AgentOptions agent_options(const WorkFlags& flags);
+/// What an agent goes by, of these flags and of the store it works for.
+measure::AgentOptions agent_options(const WorkFlags& flags, store::RunQueue& queue);
+
+/// Runs `agent`; an error that ends it also says where finished runs are kept.
+measure::AgentEnd work_with(store::SpooledQueue& queue, const std::function<measure::AgentEnd()>& agent);
+
 /// For runs on this host, and with mpirun or srun for runs of several ranks.
 std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options);
 

@@ -15,7 +15,8 @@ enum class ErrorKind {
   no_space,     ///< the disk that holds the store is full; exit code 1
   not_durable,  ///< the disk refused to make data durable; exit code 1
   bad_input,    ///< text from outside broke a rule of its format; exit code 1
-  away,         ///< the server that holds the store does not answer; exit code 1
+  away,         ///< the store cannot be used now, but may be later; exit code 1
+  forbidden,    ///< the store denies this user the right; exit code 1
 };
 
 /// Ends a command. Thrown anywhere, caught once in cli/main.cpp.

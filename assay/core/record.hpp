@@ -301,6 +301,20 @@ void describe(V& v, Pair& p) {
   required(v, "side", p.side);
 }
 
+/// Who brought a record to its store.
+struct Writer {
+  std::string role;   ///< of the database, or the user where the store is a file
+  std::string host;   ///< of the process that took the run
+  std::string agent;  ///< that process: boot id, pid and start time
+};
+
+template <typename V>
+void describe(V& v, Writer& w) {
+  required(v, "role", w.role);
+  required(v, "host", w.host);
+  required(v, "agent", w.agent);
+}
+
 /// What a run leaves.
 struct Record {
   std::int64_t record_version = kRecordVersion;
@@ -320,6 +334,7 @@ struct Record {
   std::string started_utc;
   std::int64_t duration_ns = 0;  ///< from taking the run to having its result
   std::string assay_version;
+  std::optional<Writer> writer;  ///< as the store noted it; null in records that are older than that
   std::vector<RankResult> ranks;
 };
 
@@ -342,6 +357,7 @@ void describe(V& v, Record& r) {
   v("started_utc", r.started_utc);
   v("duration_ns", r.duration_ns);
   v("assay_version", r.assay_version);
+  v("writer", r.writer);
   v("ranks", r.ranks);
 }
 

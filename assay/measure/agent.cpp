@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 #include "assay/core/clock.hpp"
 #include "assay/measure/execution.hpp"
 #include "assay/measure/orphans.hpp"
 #include "assay/platform/process.hpp"
+#include "assay/store/spool.hpp"
 
 namespace assay::measure {
 namespace {
@@ -26,12 +28,16 @@ double seconds_since(std::int64_t ns) {
 }  // namespace
 
 store::Owner this_owner() {
-  return {platform::host_name(), platform::boot_id(), getpid(), platform::start_ticks(getpid()).value_or(0)};
+  return {platform::host_name(), platform::boot_id(), getpid(), platform::start_ticks(getpid()).value_or(0),
+          platform::pid_namespace()};
 }
 
 bool owner_is_dead(const store::Owner& owner) {
+  // A pid of another namespace names nobody here, and what cannot be read proves nothing: then the lease must end.
+  if (owner.pid <= 0 || owner.pid_namespace.empty() || owner.pid_namespace != platform::pid_namespace()) return false;
+  if (kill(static_cast<pid_t>(owner.pid), 0) != 0) return errno == ESRCH;
   const auto ticks = platform::start_ticks(static_cast<pid_t>(owner.pid));
-  return !ticks || *ticks != owner.start_ticks;
+  return ticks && *ticks != owner.start_ticks;
 }
 
 store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& machine, const Hosts& hosts) {
@@ -46,7 +52,7 @@ store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& mac
   return offer;
 }
 
-Agent::Agent(store::Store& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
+Agent::Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
              AgentOptions options)
     : store_(store),
       catalog_(catalog),
@@ -79,7 +85,7 @@ AgentEnd Agent::work(int stop_fd) {
       away_since_ns.reset();
     } catch (const Error& error) {
       lock_.give_back();
-      if (error.kind() != ErrorKind::away) throw;
+      if (dynamic_cast<const FileError*>(&error) != nullptr || !store::may_pass(error)) throw;
       if (!away_since_ns) away_since_ns = monotonic_ns();
       if (seconds_since(*away_since_ns) > options_.patience_seconds) throw;
       observer_.waiting(error.what());

@@ -11,7 +11,7 @@
 #include "assay/measure/launcher.hpp"
 #include "assay/plan/catalog.hpp"
 #include "assay/platform/machine.hpp"
-#include "assay/store/store.hpp"
+#include "assay/store/run_queue.hpp"
 
 namespace assay::measure {
 
@@ -52,7 +52,7 @@ enum class AgentEnd {
 /// the store names this agent as the run's owner. While the store is away the run in hand goes on.
 class Agent {
  public:
-  Agent(store::Store& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
+  Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
         AgentOptions options);
 
   AgentEnd work(int stop_fd);
@@ -67,7 +67,7 @@ class Agent {
   std::optional<AgentEnd> rest(int stop_fd);
   store::Progress what_is_left();
 
-  store::Store& store_;
+  store::RunQueue& store_;
   const plan::Catalog& catalog_;
   Launcher& launcher_;
   AgentObserver& observer_;
@@ -86,7 +86,7 @@ store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& mac
 
 /// This process, as a store names the owner of a lease.
 store::Owner this_owner();
-/// Whether an owner on this host is gone.
+/// Whether an owner on this host is certainly gone. What cannot be known is no.
 bool owner_is_dead(const store::Owner& owner);
 
 }  // namespace assay::measure

@@ -19,7 +19,7 @@ class Ranks {
     const Order& order;
     const store::Lease& lease;
     const ExecutionContext& context;
-    store::Store& store;
+    store::RunQueue& store;
   };
 
   Ranks(std::vector<Spawned> ranks, const Of& of);

@@ -36,10 +36,11 @@ void end_leftovers(const store::Lease& lease, const std::string& mark, const Exe
   for (const auto& one : platform::processes_with_variable(kRunVariable, mark)) {
     if (one.value == mark && kill(one.pid, SIGKILL) == 0) context.observer.warning(orphan_message(one));
   }
-  for (std::int64_t epoch = std::max<std::int64_t>(1, lease.runs.front().epoch - 16); epoch < lease.runs.front().epoch;
-       ++epoch) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(context.options.run_root, error), end; !error && it != end;
+       it.increment(error)) {
     std::error_code ignored;
-    std::filesystem::remove_all(context.options.run_root / fmt::format("{}-{}", mark, epoch), ignored);
+    if (it->path().filename().string().starts_with(mark + "-")) std::filesystem::remove_all(it->path(), ignored);
   }
 }
 
@@ -104,7 +105,7 @@ Record make_record(const store::Lease& lease, std::size_t part, const std::vecto
 }
 
 /// Whether the store gave the runs to another agent. A store that does not answer says no such thing.
-bool is_lost(const store::Lease& lease, const ExecutionContext& context, store::Store& store) {
+bool is_lost(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store) {
   try {
     return store.renew(lease, context.options.lease_seconds) == store::Renewal::lost;
   } catch (const Error&) {
@@ -114,14 +115,15 @@ bool is_lost(const store::Lease& lease, const ExecutionContext& context, store::
 
 /// Stores what was measured and tells the observer what became of it.
 void complete(const store::Lease& lease, const std::vector<store::Finished>& finished, const ExecutionContext& context,
-              store::Store& store) {
+              store::RunQueue& store) {
   switch (store.complete(lease, finished)) {
     case store::Completion::stale:
       return context.observer.warning("the store gave this run to another agent; what was measured here is dropped");
     case store::Completion::kept:
-      context.observer.warning("the store is away; the finished run is kept here until it is back");
+      context.observer.warning("the store cannot be used now; the finished run is kept in the spool until it can");
       break;
     case store::Completion::accepted:
+    case store::Completion::repeated:
       break;
   }
   context.observer.finished(lease, finished);
@@ -173,7 +175,7 @@ Outcome outcome_of(const std::vector<RankResult>& ranks) {
   return interrupted != nullptr ? *interrupted : Outcome{};
 }
 
-AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd) {
+AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store, int stop_fd) {
   context.observer.started(lease);
   const std::string started_utc = utc_now();
   const json state = to_json(platform::read_state(platform::allowed_cpus()));
@@ -183,7 +185,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
 
   std::vector<store::Finished> finished;
   {
-    const RunDirectory directory(context.options.run_root, fmt::format("{}-{}", mark, lease.runs.front().epoch));
+    const RunDirectory directory(context.options.run_root, fmt::format("{}-{}", mark, lease.claim.substr(0, 16)));
     const Order order = make_order(lease, context, mark);
     directory.write_order(order);
     const Sync sync(directory.path());  // made here, so that a full disk is found before anything starts
@@ -228,7 +230,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   return AgentEnd::nothing_left;
 }
 
-void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::Store& store,
+void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store,
                           const std::string& message) {
   std::vector<store::Finished> finished;
   for (const auto& run : lease.runs) {

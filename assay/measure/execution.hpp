@@ -20,10 +20,10 @@ struct ExecutionContext {
 
 /// Carries out the runs of a lease and completes it in the store. Nothing of it is left running when this returns.
 /// A lease that was lost meanwhile leaves nothing in the store.
-AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::Store& store, int stop_fd);
+AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store, int stop_fd);
 
 /// Completes a lease whose runs could not be started, for the reason that `message` says.
-void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::Store& store,
+void complete_not_started(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store,
                           const std::string& message);
 
 /// One order for all runs of a lease. Throws Error where a worker is not at hand.

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <map>
 
 #include "assay/core/clock.hpp"
@@ -144,6 +145,12 @@ bool last_ran_on(pid_t pid, const std::vector<std::int64_t>& cpus) {
 
 std::string boot_id() {
   return read_word("/proc/sys/kernel/random/boot_id").value_or("");
+}
+
+std::string pid_namespace() {
+  std::error_code error;
+  const auto name = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  return error ? "" : name.string();
 }
 
 std::string host_name() {

@@ -13,6 +13,10 @@ namespace assay::platform {
 /// Random id of this boot of the kernel; empty where it cannot be read.
 std::string boot_id();
 
+/// The pid namespace of this process, as the kernel names it: a pid means something only inside of one. Empty where it
+/// cannot be read.
+std::string pid_namespace();
+
 std::string host_name();
 
 /// Start time of a process in clock ticks since boot; null where there is no such process. With boot id and pid it

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kWorthSharing = 64;
 
 /// Fields that are columns of record, run, trial or campaign.
-constexpr std::array kColumns{"campaign", "trial",    "index", "attempt",     "counted",
-                              "summary",  "platform", "pair",  "started_utc", "duration_ns"};
+constexpr std::array kColumns{"campaign", "trial", "index",       "attempt",     "counted", "summary",
+                              "platform", "pair",  "started_utc", "duration_ns", "writer"};
 
 /// {"inline": small members, "content": {member: hash}} of an object whose members repeat from run to run.
 json share(const json& object, std::map<std::string, std::string>& contents) {

@@ -5,6 +5,9 @@ namespace assay::store::sql {
 
 extern const char* const kPostgres001;
 extern const char* const kPostgres002;
+extern const char* const kPostgres003;
+extern const char* const kPostgresFunctions;
 extern const char* const kSqlite001;
+extern const char* const kSqlite002;
 
 }  // namespace assay::store::sql

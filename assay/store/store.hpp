@@ -12,69 +12,9 @@
 #include "assay/plan/campaign.hpp"
 #include "assay/store/digest.hpp"
 #include "assay/store/location.hpp"
+#include "assay/store/run_queue.hpp"
 
 namespace assay::store {
-
-/// A process that takes runs. Boot id, pid and start time name one process on one host for ever.
-struct Owner {
-  std::string host;
-  std::string boot_id;
-  std::int64_t pid = 0;
-  std::int64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat
-};
-
-/// A run as its owner holds it. `epoch` grows with every lease of the run: a result is taken only for the newest.
-struct LeasedRun {
-  std::int64_t run = 0;  ///< the store's own key
-  std::int64_t epoch = 0;
-  std::int64_t attempt = 0;
-  std::int64_t index = 0;
-  std::string trial_id;
-  Trial trial;
-  std::optional<Pair> pair;
-};
-
-/// One run, or two partners: taken, renewed, completed and given back together.
-struct Lease {
-  std::string campaign;
-  std::int64_t seed = 1;  ///< of the campaign
-  Measure measure;
-  std::vector<LeasedRun> runs;
-};
-
-/// What an agent has: it is given only runs whose needs that meets.
-struct Offer {
-  std::string platform;              ///< id of its machine; a campaign may ask for one
-  std::vector<std::string> workers;  ///< at hand, as "name==release"
-  std::vector<std::string> devices;  ///< "cpu", "cuda"
-  std::int64_t hosts = 1;            ///< over which it can spread the ranks of a run
-};
-
-struct LeaseRequest {
-  std::string campaign;
-  Owner owner;
-  double seconds = 60;
-  std::optional<Offer> offer;  ///< null: takes every run
-  /// Says of an owner with our boot id whether its process is gone; such a lease is free at once.
-  std::function<bool(const Owner&)> is_dead;
-};
-
-enum class Renewal {
-  held,
-  lost,  ///< the store names a newer epoch: end the work, write nothing
-};
-
-enum class Completion {
-  accepted,
-  stale,  ///< the store names a newer epoch: nothing was written
-  kept,   ///< the store is away: the records lie in a spool, which delivers them once (spool.hpp)
-};
-
-/// The result of one run of a lease.
-struct Finished {
-  Record record;
-  bool again = false;  ///< keep the record uncounted and set the run back to ready as attempt+1
-};
 
 struct Planned {
   std::string campaign;  ///< id
@@ -91,16 +31,6 @@ void describe(V& v, Planned& p) {
   required(v, "runs", p.runs);
 }
 
-/// Where a campaign stands.
-struct Progress {
-  std::int64_t runs = 0;
-  std::int64_t ready = 0;
-  std::int64_t leased = 0;
-  std::int64_t done = 0;       ///< with a counted record, failed ones included
-  std::int64_t failed = 0;     ///< of done: outcome other than ok
-  std::int64_t set_aside = 0;  ///< records of earlier attempts
-};
-
 /// A run that an agent is at.
 struct HeldRun {
   std::string trial;  ///< id
@@ -109,17 +39,6 @@ struct HeldRun {
   std::string host;
   std::int64_t pid = 0;
   double lease_seconds = 0;  ///< until the lease ends, on the store's clock; below 0: it ran out
-};
-
-struct CampaignRow {
-  std::string id;
-  std::string name;
-  std::int64_t round = 0;
-  std::string created_utc;
-  Measure measure;
-  std::int64_t seed = 1;
-  bool lockstep = false;
-  Progress progress;
 };
 
 struct TrialRow {
@@ -168,38 +87,18 @@ struct Artifact {
 
 /// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
 /// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then, and the
-/// store can be used again once the disk is well. A server that does not answer raises Error{away}: whether the call
-/// has happened is not known then; the next call connects anew. A store is used by one thread at a time; each opens its
-/// own.
-class Store {
+/// store can be used again once the disk is well. A store that cannot be used now (its server does not answer, another
+/// program keeps its file locked, its file was removed) raises Error{away}: whether the call has happened is not known
+/// then; the next call tries again. A right that is missing raises Error{forbidden}. A store is used by one thread at a
+/// time; each opens its own.
+class Store : public RunQueue {
  public:
-  virtual ~Store() = default;
-
   /// Adds the runs that are missing for `campaign`, in one transaction; the same plan twice adds nothing.
   /// `again` starts the next round. Without it the newest round is extended or found finished. Rounds count from 0.
   virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
 
-  /// Takes the next ready run of the campaign, with its partner. Frees leases that ran out on the store's clock and
-  /// those of dead owners on this host. Null when no run is ready.
-  [[nodiscard]] virtual std::optional<Lease> lease(const LeaseRequest& request) = 0;
-
-  /// Moves the end of the lease to `seconds` from now on the store's clock, also of one that ran out and that nobody
-  /// else has taken.
-  [[nodiscard]] virtual Renewal renew(const Lease& lease, double seconds) = 0;
-
-  /// Stores the records (one per run of the lease, in order) and the runs' new state as one transaction. Their
-  /// campaign, trial, index and attempt are those of the lease; `counted` and `pair` are set by the store. Where one
-  /// partner of a pair is to be measured again, both are. A late result counts if nobody else has taken the run.
-  [[nodiscard]] virtual Completion complete(const Lease& lease, const std::vector<Finished>& finished) = 0;
-
-  /// Sets the runs back to ready, unmeasured, at the same attempt. Does nothing where the lease is stale.
-  virtual void release(const Lease& lease) = 0;
-
-  virtual void put_platform(const std::string& id, const json& platform) = 0;
   virtual std::optional<json> platform(const std::string& id) = 0;
 
-  virtual std::vector<CampaignRow> campaigns() = 0;                    ///< oldest first
-  virtual Progress progress(const std::string& campaign) = 0;          ///< Error{usage} where there is no such campaign
   virtual std::vector<HeldRun> held(const std::string& campaign) = 0;  ///< by host and process
   virtual std::vector<TrialRow> trials(const Filter& filter) = 0;      ///< in the order planned
   virtual std::vector<RunRow> runs(const Filter& filter) = 0;  ///< records, ordered by trial as planned, index, attempt

@@ -66,6 +66,64 @@ TEST_P(StoreSuite, AStaleOwnerWritesNothing) {
   EXPECT_EQ(store_->runs({.counted_only = false}).size(), 1u);
 }
 
+TEST_P(StoreSuite, AResultNeverCountsForTheRunThatTookItsPlace) {
+  const auto id = store_->plan(campaign_of(2, 1), false).campaign;
+  const auto paused = take(id, 100, 0);
+  store_->drop(id);
+  ASSERT_EQ(store_->plan(campaign_of(2, 1), false).campaign, id) << "the same plan is the same campaign";
+  const auto first = take(id, 200);
+  const auto second = take(id, 200);
+  EXPECT_GT(std::min(first.runs[0].run, second.runs[0].run), paused.runs[0].run + 1) << "keys are never given twice";
+
+  // Even if a key and an epoch were given twice, as by a store that was made again: only the claim differs.
+  for (const auto& holder : {first, second}) {
+    auto forged = paused;
+    forged.runs[0].run = holder.runs[0].run;
+    forged.runs[0].epoch = holder.runs[0].epoch;
+    EXPECT_EQ(store_->complete(forged, finished_of(forged)), Completion::stale);
+    EXPECT_EQ(store_->renew(forged, 60), Renewal::lost);
+    store_->release(forged);
+  }
+  EXPECT_EQ(store_->complete(paused, finished_of(paused)), Completion::stale);
+  EXPECT_TRUE(store_->runs({.counted_only = false}).empty());
+  EXPECT_EQ(text_of(store_->progress(id)), "runs 2 ready 0 leased 2 done 0 failed 0 set_aside 0");
+  EXPECT_EQ(store_->complete(first, finished_of(first)), Completion::accepted);
+  ASSERT_EQ(store_->runs({}).size(), 1u);
+  EXPECT_EQ(store_->runs({})[0].trial, first.runs[0].trial_id);
+}
+
+TEST_P(StoreSuite, ARecordOfAnotherTrialIndexOrAttemptIsStale) {
+  const auto id = store_->plan(campaign_of(2, 1), false).campaign;
+  const auto lease = take(id);
+  const auto other = take(id);
+  for (int field = 0; field < 3; ++field) {
+    auto wrong = lease;
+    if (field == 0) wrong.runs[0].trial_id = other.runs[0].trial_id;
+    if (field == 1) wrong.runs[0].index += 1;
+    if (field == 2) wrong.runs[0].attempt += 1;
+    EXPECT_EQ(store_->complete(wrong, finished_of(wrong)), Completion::stale) << field;
+  }
+  EXPECT_TRUE(store_->runs({.counted_only = false}).empty());
+  EXPECT_EQ(store_->complete(lease, finished_of(lease)), Completion::accepted);
+}
+
+TEST_P(StoreSuite, ClaimsAreDrawnForEachLeaseAndNobodyWritesWithoutOne) {
+  const auto id = store_->plan(campaign_of(1, 2), false).campaign;
+  auto lease = take(id);
+  EXPECT_THAT(lease.claim, testing::MatchesRegex("[0-9a-f]{32}"));
+  store_->release(lease);
+  const auto again = take(id);
+  EXPECT_NE(again.claim, lease.claim);
+  for (const auto& claim : {std::string(), lease.claim, std::string(32, '0')}) {
+    auto guessed = again;
+    guessed.claim = claim;
+    EXPECT_EQ(store_->complete(guessed, finished_of(guessed)), Completion::stale);
+    EXPECT_EQ(store_->renew(guessed, 60), Renewal::lost);
+    store_->release(guessed);
+  }
+  EXPECT_EQ(store_->progress(id).leased, 1);
+}
+
 TEST_P(StoreSuite, ALateResultCountsWhileNobodyElseTookTheRun) {
   const auto id = store_->plan(campaign_of(1, 2), false).campaign;
   const auto late = take(id, 100, 0);
@@ -99,7 +157,7 @@ TEST_P(StoreSuite, ACompletedRunIsNeverCountedTwice) {
   const auto id = store_->plan(campaign_of(1, 1), false).campaign;
   const auto lease = take(id, 100, 0);
   EXPECT_EQ(store_->complete(lease, finished_of(lease)), Completion::accepted);
-  EXPECT_EQ(store_->complete(lease, finished_of(lease)), Completion::stale);
+  EXPECT_EQ(store_->complete(lease, finished_of(lease)), Completion::repeated);
   EXPECT_EQ(store_->renew(lease, 60), Renewal::lost);
   store_->release(lease);
   EXPECT_FALSE(store_->lease(request_of(id)));
@@ -156,7 +214,7 @@ TEST_P(StoreSuite, ADisturbedRunIsMeasuredAgainAndItsEarlierAttemptsAreKeptUncou
   EXPECT_EQ(store_->complete(first, finished_of(first, true)), Completion::accepted);
   EXPECT_EQ(text_of(store_->progress(id)), "runs 1 ready 1 leased 0 done 0 failed 0 set_aside 1");
   EXPECT_TRUE(store_->runs({.campaign = id}).empty());
-  EXPECT_EQ(store_->complete(first, finished_of(first, true)), Completion::stale) << "the same result twice";
+  EXPECT_EQ(store_->complete(first, finished_of(first, true)), Completion::repeated) << "the same result twice";
 
   const auto second = take(id);
   EXPECT_EQ(second.runs[0].attempt, 1);
@@ -198,7 +256,7 @@ TEST_P(StoreSuite, APairIsStoredWholeOrNotAtAll) {
   const auto id = store_->plan(campaign_of(2, 1, true), false).campaign;
   auto lease = take(id);
   auto torn = lease;
-  torn.runs[1].epoch -= 1;  // as if the partner alone had been taken by another
+  torn.runs[1].run += 1000;  // as if the partner were another run
   EXPECT_EQ(store_->complete(torn, finished_of(torn)), Completion::stale);
   EXPECT_EQ(store_->renew(torn, 60), Renewal::lost);
   store_->release(torn);

@@ -5,6 +5,38 @@
 namespace assay::store {
 namespace {
 
+TEST_P(StoreSuite, ARecordNamesItsWriter) {
+  const auto id = store_->plan(campaign_of(1, 2), false).campaign;
+  for (const std::int64_t pid : {100, 200}) {
+    const auto lease = take(id, pid);
+    ASSERT_EQ(store_->complete(lease, finished_of(lease)), Completion::accepted);
+  }
+  const auto stored = records({});
+  ASSERT_EQ(stored.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(stored[i].writer);
+    EXPECT_EQ(stored[i].writer->host, "here");
+    EXPECT_EQ(stored[i].writer->agent, fmt::format("boot-1:{}:5", 100 * (i + 1)));
+    EXPECT_FALSE(stored[i].writer->role.empty());
+  }
+}
+
+TEST_P(StoreSuite, EveryOutcomeCanBeStored) {
+  const auto& names = EnumNames<OutcomeKind>::names;
+  const auto id = store_->plan(campaign_of(1, static_cast<std::int64_t>(names.size())), false).campaign;
+  for (std::size_t kind = 0; kind < names.size(); ++kind) {
+    const auto lease = take(id);
+    auto finished = finished_of(lease);
+    finished[0].record.outcome.kind = static_cast<OutcomeKind>(kind);
+    EXPECT_EQ(store_->complete(lease, finished), Completion::accepted) << names[kind];
+  }
+}
+
+TEST_P(StoreSuite, AStoreHasAnIdOfItsOwnThatStays) {
+  EXPECT_THAT(store_->uuid(), testing::MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_EQ(connect()->uuid(), store_->uuid());
+}
+
 TEST_P(StoreSuite, ARecordReadsBackAsItWasStored) {
   const auto id = store_->plan(campaign_of(1, 3), false).campaign;
   std::vector<Record> stored;
@@ -20,7 +52,10 @@ TEST_P(StoreSuite, ARecordReadsBackAsItWasStored) {
   }
   const auto read = records({.campaign = id});
   ASSERT_EQ(read.size(), 3u);
-  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(text_of(read[i]), text_of(stored[i]));
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    stored[i].writer = read[i].writer;  // which the store has added
+    EXPECT_EQ(text_of(read[i]), text_of(stored[i]));
+  }
 }
 
 TEST_P(StoreSuite, BothRecordsOfAPairCarryIt) {
@@ -31,6 +66,7 @@ TEST_P(StoreSuite, BothRecordsOfAPairCarryIt) {
   ASSERT_EQ(store_->complete(lease, finished), Completion::accepted);
   const auto read = records({});
   ASSERT_EQ(read.size(), 2u);
+  finished[0].record.writer = read[0].writer;
   EXPECT_EQ(text_of(read[0]), text_of(finished[0].record));
   EXPECT_EQ(read[1].pair.value().id, lease.runs[1].pair->id);
   EXPECT_EQ(read[1].pair.value().side, PairSide::b);

@@ -39,7 +39,7 @@ plan::Campaign campaign_of(std::int64_t trials, std::int64_t runs, bool lockstep
 LeaseRequest request_of(const std::string& campaign, std::int64_t pid, double seconds) {
   LeaseRequest request;
   request.campaign = campaign;
-  request.owner = {"here", "boot-1", pid, 5};
+  request.owner = {"here", "boot-1", pid, 5, "pid:[1]"};
   request.seconds = seconds;
   request.is_dead = [](const Owner&) { return false; };
   return request;

@@ -3,7 +3,7 @@
 #include "assay/store/rows.hpp"
 #include "assay/store/stores/postgres/postgres.hpp"
 
-// What a lease is and when it ends is said by functions of the server, in functions.cpp.
+// What a lease is and when it ends is said by functions of the server, in functions.sql.
 
 namespace assay::store::postgres {
 namespace {
@@ -12,12 +12,6 @@ Encoded runs_of(const Lease& lease) {
   std::vector<std::int64_t> runs;
   for (const auto& run : lease.runs) runs.push_back(run.run);
   return array_of(runs);
-}
-
-Encoded epochs_of(const Lease& lease) {
-  std::vector<std::int64_t> epochs;
-  for (const auto& run : lease.runs) epochs.push_back(run.epoch);
-  return array_of(epochs);
 }
 
 std::string hex_of(const std::string& bytes) {
@@ -37,6 +31,9 @@ json row_of(const LeasedRun& run, const Record& record, std::map<std::string, st
   contents.merge(body.contents);
   const auto& summary = record.summary;
   return {{"run", run.run},
+          {"trial", run.trial_id},
+          {"index", run.index},
+          {"attempt", run.attempt},
           {"outcome", name_of(record.outcome.kind)},
           {"message", to_server(record.outcome.message)},
           {"trusted", record.validity.trusted ? 1 : 0},
@@ -77,9 +74,8 @@ std::optional<Lease> PostgresStore::lease(const LeaseRequest& request) {
 }
 
 /// Frees what `dead` owners of this host hold, and takes a run.
-std::optional<Lease> PostgresStore::take(const LeaseRequest& request, std::vector<Owner> dead) {
-  // A lease whose answer was lost is in nobody's hands, though its owner lives: it is freed as if the owner were dead.
-  if (!untold_.insert(request.campaign).second) dead.push_back(request.owner);
+std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std::vector<Owner>& dead) {
+  if (!asked_ || asked_->campaign != request.campaign) asked_ = Asked{request.campaign, new_claim()};
   std::vector<std::int64_t> pids;
   std::vector<std::int64_t> ticks;
   for (const auto& owner : dead) {
@@ -88,16 +84,17 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, std::vecto
   }
   const auto& owner = request.owner;
   const auto& offer = request.offer;
-  auto row =
-      connection_.once("SELECT * FROM lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", "taking a run",
-                       request.campaign, request.seconds, owner.host, owner.boot_id, owner.pid, owner.start_ticks,
-                       array_of(pids), array_of(ticks), offer ? std::optional(offer->platform) : std::nullopt,
-                       offer ? std::optional(list_of(offer->workers)) : std::nullopt,
-                       offer ? std::optional(list_of(offer->devices)) : std::nullopt,
-                       offer ? std::optional(offer->hosts) : std::nullopt);
-  untold_.erase(request.campaign);  // it answered
+  auto row = connection_.once("SELECT * FROM lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+                              "taking a run", request.campaign, asked_->claim, request.seconds, owner.host,
+                              owner.boot_id, owner.pid, owner.start_ticks, owner.pid_namespace, array_of(pids),
+                              array_of(ticks), offer ? std::optional(offer->platform) : std::nullopt,
+                              offer ? std::optional(list_of(offer->workers)) : std::nullopt,
+                              offer ? std::optional(list_of(offer->devices)) : std::nullopt,
+                              offer ? std::optional(offer->hosts) : std::nullopt);
   Lease lease;
   lease.campaign = request.campaign;
+  lease.claim = asked_->claim;
+  asked_.reset();  // it answered
   while (row.step()) {
     lease.runs.push_back(read_leased(row));
     lease.seed = row.get<std::int64_t>(8);
@@ -113,15 +110,16 @@ std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
   auto row = connection_.query("SELECT * FROM owners($1, $2)", "looking for dead owners", request.campaign,
                                request.owner.boot_id);
   while (row.step()) {
-    Owner owner{row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::int64_t>(3)};
+    Owner owner{row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::int64_t>(3),
+                row.get<std::string>(4)};
     if (request.is_dead(owner)) dead.push_back(std::move(owner));
   }
   return dead;
 }
 
 Renewal PostgresStore::renew(const Lease& lease, double seconds) {
-  const auto held = connection_.integer("SELECT renew($1, $2, $3, $4)", "renewing a lease", lease.campaign,
-                                        runs_of(lease), epochs_of(lease), seconds);
+  const auto held = connection_.integer("SELECT renew($1, $2, $3, $4)", "renewing a lease", lease.campaign, lease.claim,
+                                        runs_of(lease), seconds);
   return held != 0 ? Renewal::held : Renewal::lost;
 }
 
@@ -132,23 +130,17 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
   for (std::size_t i = 0; i < finished.size(); ++i) {
     rows.push_back(row_of(lease.runs[i], as_stored(finished[i], lease.runs[i], again), contents));
   }
-  const auto& first = lease.runs.front();
-  const std::pair claim(first.run, first.epoch);
-  const bool doubtful = !doubtful_.insert(claim).second;
-  auto row =
-      connection_.once("SELECT complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign, runs_of(lease),
-                       epochs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
-  doubtful_.erase(claim);  // it answered
+  // May be sent twice: the claim sees to it that it is stored once.
+  auto row = connection_.query("SELECT complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign,
+                               lease.claim, runs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
   ASSAY_CHECK(row.step());
   const auto answer = row.get<std::string>(0);
-  // Where the connection broke behind an earlier attempt at the same, the store may have taken it then.
-  const bool taken = answer == "accepted" || (answer == "repeated" && doubtful);
-  return taken ? Completion::accepted : Completion::stale;
+  if (answer == "accepted") return Completion::accepted;
+  return answer == "repeated" ? Completion::repeated : Completion::stale;
 }
 
 void PostgresStore::release(const Lease& lease) {
-  connection_.query("SELECT give_back($1, $2, $3)", "giving back a run", lease.campaign, runs_of(lease),
-                    epochs_of(lease));
+  connection_.query("SELECT give_back($1, $2, $3)", "giving back a run", lease.campaign, lease.claim, runs_of(lease));
 }
 
 }  // namespace assay::store::postgres

@@ -10,6 +10,12 @@ PostgresStore::PostgresStore(const Location& location, Access access, const Migr
   prepare_schema(connection_, access, steps);
 }
 
+std::string PostgresStore::uuid() {
+  auto row = connection_.query("SELECT uuid FROM store", "reading the store's id");
+  ASSAY_CHECK(row.step());
+  return row.get<std::string>(0);
+}
+
 void PostgresStore::no_campaign(const std::string& id) const {
   fail(ErrorKind::usage, "{}: there is no campaign {}. `assay show` lists those that are there.", connection_.shown(),
        shown(id));
@@ -64,7 +70,8 @@ void PostgresStore::drop(const std::string& campaign) {
   check_not_held(held.get<std::int64_t>(0), campaign);
   std::vector<std::int64_t> trials;
   for (const auto& trial : planned_trials(key)) trials.push_back(trial.key);
-  for (const char* sql : {"DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = $1)",
+  for (const char* sql : {"UPDATE receipt SET record = NULL WHERE run IN (SELECT key FROM run WHERE campaign = $1)",
+                          "DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = $1)",
                           "DELETE FROM run WHERE campaign = $1", "DELETE FROM campaign_trial WHERE campaign = $1",
                           "DELETE FROM progress WHERE campaign = $1", "DELETE FROM access WHERE campaign = $1",
                           "DELETE FROM campaign WHERE key = $1"}) {

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "assay/store/location.hpp"
@@ -21,6 +19,7 @@ class PostgresStore : public Store {
   /// `steps` is for tests of migration; everybody else uses migrations().
   PostgresStore(const Location& location, Access access, const Migrations& steps = migrations());
 
+  std::string uuid() override;
   Planned plan(const plan::Campaign& campaign, bool again) override;
 
   [[nodiscard]] std::optional<Lease> lease(const LeaseRequest& request) override;
@@ -55,15 +54,17 @@ class PostgresStore : public Store {
                         const std::string& id);
 
   [[noreturn]] void no_campaign(const std::string& id) const;
-  std::optional<Lease> take(const LeaseRequest& request, std::vector<Owner> dead);
+  std::optional<Lease> take(const LeaseRequest& request, const std::vector<Owner>& dead);
   std::vector<Owner> dead_owners(const LeaseRequest& request);
   std::string content(const std::string& hash);
 
   Connection connection_;
-  /// Runs and epochs whose results were sent when the connection broke: they may be stored.
-  std::set<std::pair<std::int64_t, std::int64_t>> doubtful_;
-  /// Campaigns of which a run was being taken when the connection broke: it may be taken.
-  std::set<std::string> untold_;
+  /// A lease whose answer has not come: asked for again, its claim gives the same runs.
+  struct Asked {
+    std::string campaign;
+    std::string claim;
+  };
+  std::optional<Asked> asked_;
 };
 
 }  // namespace assay::store::postgres

@@ -119,12 +119,19 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
     const auto end = std::min(begin + kRecordsAtOnce, keys.size());
     const std::vector<std::int64_t> some(keys.begin() + static_cast<std::ptrdiff_t>(begin),
                                          keys.begin() + static_cast<std::ptrdiff_t>(end));
-    auto row = connection_.query(std::string(kRunColumns) + ", record.json, record.samples" + kRecordTables +
-                                     " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
-                                     "record.key ORDER BY wanted.place",
-                                 kDoing, array_of(some));
+    auto row =
+        connection_.query(std::string(kRunColumns) +
+                              ", record.json, record.samples, writer.role, writer.host, writer.agent" + kRecordTables +
+                              " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
+                              "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
+                              "writer.key = receipt.writer ORDER BY wanted.place",
+                          kDoing, array_of(some));
     while (row.step()) {
       Record record = head_of(read_run(row));
+      if (const auto role = row.get<std::optional<std::string>>(kAfterRunColumns + 2)) {
+        record.writer =
+            Writer{*role, row.get<std::string>(kAfterRunColumns + 3), row.get<std::string>(kAfterRunColumns + 4)};
+      }
       unfold(
           row.get<std::string>(kAfterRunColumns), row.bytes(kAfterRunColumns + 1),
           [&](const std::string& hash) { return contents.get(hash); }, record);

@@ -100,9 +100,9 @@ TEST_F(PostgresRoles, AnAgentHasNoWayAroundTheFunctions) {
 TEST_F(PostgresRoles, AnAgentHoldsARunForADayAtMost) {
   Connection connection(locate(as(agent_)), false);
   const auto lease_for = [&](const std::string& seconds) {
-    connection.query(
-        "SELECT * FROM lease('" + mine_ + "', " + seconds + ", 'h', 'b', 1, 1, '{}', '{}', '', NULL, NULL, NULL)",
-        "testing");
+    connection.query("SELECT * FROM lease('" + mine_ + "', '" + new_claim() + "', " + seconds +
+                         ", 'h', 'b', 1, 1, 'n', '{}', '{}', '', NULL, NULL, NULL)",
+                     "testing");
   };
   for (const char* seconds : {"86400.1", "-1", "NULL", "'NaN'", "'Infinity'"}) {
     EXPECT_THROW(lease_for(seconds), Error) << seconds;
@@ -190,10 +190,10 @@ TEST_F(PostgresRoles, ARoleThatIsNotThereIsNamedAndItsNameIsNoSql) {
 TEST_F(PostgresRoles, AContentThatDoesNotFitItsHashIsRefused) {
   const auto lease = open_store(as(agent_), Access::write)->lease(request_of(mine_));
   Connection connection(locate(as(agent_)), false);
-  EXPECT_THROW(connection.query("SELECT complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')",
-                                "testing", mine_, postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}),
-                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].epoch})),
-               Error);
+  EXPECT_THROW(
+      connection.query("SELECT complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')", "testing",
+                       mine_, lease->claim, postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run})),
+      Error);
   EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM content", "asking"), 0);
 }
 
@@ -211,9 +211,8 @@ TEST_F(PostgresRoles, AnAgentCannotAskWhetherAnotherCampaignHasAResult) {
   ASSERT_EQ(owner_->complete(*lease, finished_of(*lease)), Completion::accepted);
   Connection connection(locate(as(agent_)), false);
   for (const std::string& campaign : {mine_, std::string("nowhere")}) {
-    auto row = connection.query("SELECT complete($1, $2, $3, 0, '[]', '[]')", "testing", campaign,
-                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}),
-                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].epoch}));
+    auto row = connection.query("SELECT complete($1, $2, $3, 0, '[]', '[]')", "testing", campaign, lease->claim,
+                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}));
     ASSERT_TRUE(row.step());
     EXPECT_EQ(row.get<std::string>(0), "stale") << campaign;
   }
@@ -239,10 +238,12 @@ TEST_F(PostgresRoles, TablesOfAnAgentsOwnStandInForNoneOfTheStore) {
       "SET search_path TO pg_temp, assay",
       "testing");
   EXPECT_EQ(connection.integer("SELECT count(*) FROM assay.campaign", "testing"), 1);
-  EXPECT_THROW(connection.query("SELECT assay.lease($1, 60, 'h', 'b', 1, 1, '{}', '{}', NULL, NULL, NULL, NULL)",
-                                "testing", other_),
-               Error);
-  connection.query("SELECT assay.lease($1, 60, 'h', 'b', 1, 1, '{}', '{}', NULL, NULL, NULL, NULL)", "testing", mine_);
+  EXPECT_THROW(
+      connection.query("SELECT assay.lease($1, $2, 60, 'h', 'b', 1, 1, 'n', '{}', '{}', NULL, NULL, NULL, NULL)",
+                       "testing", other_, new_claim()),
+      Error);
+  connection.query("SELECT assay.lease($1, $2, 60, 'h', 'b', 1, 1, 'n', '{}', '{}', NULL, NULL, NULL, NULL)", "testing",
+                   mine_, new_claim());
   EXPECT_EQ(text_of(owner_->progress(mine_)), "runs 2 ready 1 leased 1 done 0 failed 0 set_aside 0");
 }
 

@@ -126,20 +126,19 @@ Error error_for(int code, int system_errno, const std::string& path, const std::
       return because(ErrorKind::failure, "this file is no Assay store and was not changed; choose another --store");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return because(ErrorKind::failure,
+      return because(ErrorKind::away,
                      "another program keeps the store locked; end it (`fuser FILE` names it), then run the same "
                      "command again");
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return because(ErrorKind::failure, "the store cannot be written; check the rights on the file and its folder");
+      return because(ErrorKind::forbidden, "the store cannot be written; check the rights on the file and its folder");
     case SQLITE_CANTOPEN:
       return because(
           ErrorKind::failure,
           fmt::format("the store cannot be opened ({}); check its folder and your rights", reason_of(system_errno)));
     case SQLITE_IOERR:
-      return because(
-          ErrorKind::failure,
-          fmt::format("the store could not be read ({}); look at the disk's health (dmesg)", reason_of(system_errno)));
+      return because(ErrorKind::away, fmt::format("the store could not be read ({}); look at the disk's health (dmesg)",
+                                                  reason_of(system_errno)));
     default:
       return because(ErrorKind::failure, "the store did not do what was asked");
   }
@@ -248,6 +247,15 @@ void Statement::run() {
   sqlite3_reset(statement_.get());
 }
 
+void Database::check_in_place(const char* doing) const {
+  int moved = 0;
+  if (sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved == 0) return;
+  fail(ErrorKind::away,
+       "{}: the store's file was removed or replaced while it was in use (while {}). Put it back, or restore a backup "
+       "with `assay store restore`, then run the same command again.",
+       path_, doing);
+}
+
 int Statement::bind_one(int position, const std::string& value) {
   return sqlite3_bind_text64(statement_.get(), position, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -269,10 +277,16 @@ std::string Statement::bytes(int column) const {
 Transaction::Transaction(Database& database, const char* doing) : database_(database), doing_(doing) {
   for (int attempt = 1;; ++attempt) {
     const int code = sqlite3_exec(database.handle(), "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
-    if (code == SQLITE_OK) return;
+    if (code == SQLITE_OK) break;
     if (!is_busy(code) || attempt == kBusyAttempts) database.raise(code, doing);
     // SQLite says busy at once, without its timeout, while another connection recovers the log.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  try {
+    database.check_in_place(doing);
+  } catch (const Error&) {  // no destructor ends what a constructor began
+    sqlite3_exec(database.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
   }
 }
 
@@ -285,6 +299,7 @@ Transaction::~Transaction() {
 
 void Transaction::commit() {
   database_.execute("COMMIT", doing_);
+  database_.check_in_place(doing_);  // afterwards, so that an answer means that the store has it
 }
 
 }  // namespace assay::store::sqlite

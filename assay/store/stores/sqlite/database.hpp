@@ -36,6 +36,9 @@ class Database {
 
   [[noreturn]] void raise(int code, const std::string& doing) const;
 
+  /// Throws Error{away} where the file is no longer the one that was opened: what is written then is lost.
+  void check_in_place(const char* doing) const;
+
   /// Puts a statement back when its user is done with it.
   struct GiveBack {
     Database* database;

@@ -178,9 +178,9 @@ TEST(StoreErrors, EveryCodeHasItsKind) {
   EXPECT_EQ(kind(SQLITE_IOERR_WRITE, EIO), ErrorKind::not_durable);
   EXPECT_EQ(kind(SQLITE_IOERR_FSYNC, EIO), ErrorKind::not_durable);
   EXPECT_EQ(kind(SQLITE_IOERR_DIR_FSYNC, EIO), ErrorKind::not_durable);
-  EXPECT_EQ(kind(SQLITE_IOERR_READ, EIO), ErrorKind::failure);
+  EXPECT_EQ(kind(SQLITE_IOERR_READ, EIO), ErrorKind::away);
   EXPECT_EQ(kind(SQLITE_CORRUPT, ENOSPC), ErrorKind::failure) << "an old errno of another call";
-  EXPECT_EQ(kind(SQLITE_BUSY, 0), ErrorKind::failure);
+  EXPECT_EQ(kind(SQLITE_BUSY, 0), ErrorKind::away);
 }
 
 }  // namespace

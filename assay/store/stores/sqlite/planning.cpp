@@ -101,14 +101,17 @@ std::int64_t SqliteStore::count_runs(std::int64_t campaign) {
 std::int64_t SqliteStore::add_runs(const plan::Campaign& campaign, const std::vector<std::string>& ids,
                                    std::int64_t key, const std::string& id) {
   const auto trials = planned_trials(key);
-  Statement insert(database_, "INSERT INTO run(campaign, trial, idx, ord, pair, side) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+  Statement insert(database_,
+                   "INSERT INTO run(key, campaign, trial, idx, ord, pair, side) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                    kDoing);
+  const auto first = database_.integer("SELECT next_run FROM store", kDoing);
   std::int64_t added = 0;
   const auto most = visit_missing_runs(campaign, ids, trials, id, [&](const MissingRun& run) {
-    insert.bind(key, run.trial, run.index, run.order, run.pair, run.side).run();
+    insert.bind(first + added, key, run.trial, run.index, run.order, run.pair, run.side).run();
     ++added;
   });
   if (added == 0) return 0;
+  Statement(database_, "UPDATE store SET next_run = ?1", kDoing).bind(first + added).run();
   Statement(database_, "UPDATE campaign SET runs = max(runs, ?2) WHERE key = ?1", kDoing).bind(key, most).run();
   Statement(database_, "UPDATE progress SET runs = runs + ?2, ready = ready + ?2 WHERE campaign = ?1", kDoing)
       .bind(key, added)

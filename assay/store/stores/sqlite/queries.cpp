@@ -103,10 +103,11 @@ Progress SqliteStore::progress(const std::string& campaign) {
 std::vector<HeldRun> SqliteStore::held(const std::string& campaign) {
   Statement row(database_,
                 std::string(kHeldColumns) +
-                    "run.lease_end_ms - ?2 FROM run JOIN trial ON trial.key = run.trial WHERE run.campaign = ?1 AND "
+                    "CASE WHEN run.lease_clock = ?3 THEN run.lease_end_ms - ?2 ELSE run.lease_ms END FROM run JOIN "
+                    "trial ON trial.key = run.trial WHERE run.campaign = ?1 AND "
                     "run.state = 1 ORDER BY run.owner_host, run.owner_pid, run.idx, run.key",
                 "listing runs that agents are at");
-  row.bind(find_campaign(campaign).key, now_ms());
+  row.bind(find_campaign(campaign).key, clock_.now_ms(), clock_.boot_id);
   std::vector<HeldRun> out;
   while (row.step()) out.push_back(read_held(row));
   return out;
@@ -137,6 +138,15 @@ std::vector<RunRow> SqliteStore::runs(const Filter& filter) {
   return out;
 }
 
+std::optional<Writer> SqliteStore::read_writer(std::int64_t record) {
+  Statement row(database_,
+                "SELECT writer.role, writer.host, writer.agent FROM receipt JOIN writer ON writer.key = receipt.writer "
+                "WHERE receipt.record = ?1",
+                "reading who wrote a record");
+  if (!row.bind(record).step()) return std::nullopt;
+  return Writer{row.get<std::string>(0), row.get<std::string>(1), row.get<std::string>(2)};
+}
+
 void SqliteStore::records(const Filter& filter, const std::function<void(const Record&)>& visit) {
   constexpr const char* kDoing = "reading records";
   // Keys first: no statement is open while the visitor runs, which may therefore use the store as it likes, and a sort
@@ -159,6 +169,7 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
   for (const auto key : keys) {
     ASSAY_CHECK(row.bind(key).step());
     Record record = head_of(read_run(row));
+    record.writer = read_writer(key);
     unfold(
         row.get<std::string>(kAfterRunColumns), row.get<std::string>(kAfterRunColumns + 1),
         [&](const std::string& hash) { return contents.get(hash); }, record);

@@ -72,7 +72,7 @@ void use_write_ahead_log(Database& database) {
 }  // namespace
 
 const Migrations& migrations() {
-  static const Migrations steps{sql::kSqlite001};
+  static const Migrations steps{sql::kSqlite001, sql::kSqlite002};
   return steps;
 }
 

@@ -1,13 +1,30 @@
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
+#include <ctime>
+
 #include "assay/core/clock.hpp"
+#include "assay/platform/process.hpp"
 #include "assay/store/rows.hpp"
 
 namespace assay::store::sqlite {
 
-SqliteStore::SqliteStore(const std::filesystem::path& path, Access access, const Migrations& steps)
-    : database_(path, access) {
+LeaseClock boot_clock() {
+  return {platform::boot_id(), [] {
+            timespec now{};
+            clock_gettime(CLOCK_BOOTTIME, &now);
+            return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+          }};
+}
+
+SqliteStore::SqliteStore(const std::filesystem::path& path, Access access, LeaseClock clock, const Migrations& steps)
+    : database_(path, access), clock_(std::move(clock)) {
   prepare_schema(database_, access, steps);
+}
+
+std::string SqliteStore::uuid() {
+  Statement statement(database_, "SELECT uuid FROM store", "reading the store's id");
+  ASSAY_CHECK(statement.step());
+  return statement.get<std::string>(0);
 }
 
 void SqliteStore::put_platform(const std::string& id, const json& platform) {
@@ -65,13 +82,15 @@ void SqliteStore::drop(const std::string& campaign) {
   constexpr const char* kDoing = "dropping a campaign";
   Transaction transaction(database_, kDoing);
   const auto key = find_campaign(campaign).key;
+  settle_clocks();
   Statement held(database_, "SELECT count(*) FROM run WHERE campaign = ?1 AND state = 1 AND lease_end_ms > ?2", kDoing);
-  ASSAY_CHECK(held.bind(key, now_ms()).step());
+  ASSAY_CHECK(held.bind(key, clock_.now_ms()).step());
   check_not_held(held.get<std::int64_t>(0), campaign);
   // Which trials it had is known only while its rows are there.
   std::vector<std::int64_t> trials;
   for (const auto& trial : planned_trials(key)) trials.push_back(trial.key);
-  for (const char* sql : {"DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = ?1)",
+  for (const char* sql : {"UPDATE receipt SET record = NULL WHERE run IN (SELECT key FROM run WHERE campaign = ?1)",
+                          "DELETE FROM record WHERE run IN (SELECT key FROM run WHERE campaign = ?1)",
                           "DELETE FROM run WHERE campaign = ?1", "DELETE FROM campaign_trial WHERE campaign = ?1",
                           "DELETE FROM progress WHERE campaign = ?1", "DELETE FROM campaign WHERE key = ?1"}) {
     Statement(database_, sql, kDoing).bind(key).run();

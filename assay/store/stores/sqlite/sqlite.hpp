@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +14,23 @@
 
 namespace assay::store::sqlite {
 
-/// A store in one file. Planning, leases and queries lie in files of their own.
+/// The clock that leases follow, and whose it is. Readings are comparable while `boot_id` is the same.
+struct LeaseClock {
+  std::string boot_id;
+  std::function<std::int64_t()> now_ms;
+};
+
+/// CLOCK_BOOTTIME of this kernel, which nobody can set and which goes on while the machine sleeps.
+LeaseClock boot_clock();
+
+/// A store in one file. Planning, leases and queries are in files of their own.
 class SqliteStore : public Store {
  public:
-  /// `steps` is for tests of migration; everybody else uses migrations().
-  SqliteStore(const std::filesystem::path& path, Access access, const Migrations& steps = migrations());
+  /// `clock` and `steps` are for tests; everybody else uses the defaults.
+  SqliteStore(const std::filesystem::path& path, Access access, LeaseClock clock = boot_clock(),
+              const Migrations& steps = migrations());
+
+  std::string uuid() override;
 
   Planned plan(const plan::Campaign& campaign, bool again) override;
 
@@ -61,16 +74,23 @@ class SqliteStore : public Store {
                         const std::string& id);
   std::int64_t count_runs(std::int64_t campaign);
 
-  /// Milliseconds since 1970 on the store's clock.
-  std::int64_t now_ms();
+  /// Ties leases that were given by another boot of the kernel to this one's clock: they end after their full length.
+  void settle_clocks();
   CampaignKey find_campaign(const std::string& id);
   void free_leases(std::int64_t campaign, const LeaseRequest& request);
   /// Of the runs that `offer` meets; null: of all.
   std::vector<LeasedRun> next_ready(std::int64_t campaign, const std::optional<Offer>& offer);
+  /// Whether the runs are held by the lease's claim, and are those that it names.
   bool holds(const Lease& lease);
-  void insert_record(const LeasedRun& run, const Record& record);
+  /// Whether the result of the lease is stored already.
+  bool is_stored(const Lease& lease);
+  void insert_record(const Lease& lease, const LeasedRun& run, const Record& record);
+  void insert_receipt(const Lease& lease, const LeasedRun& run, std::int64_t record, const std::string& hash);
+  std::int64_t writer_of(const LeasedRun& run);
+  std::optional<Writer> read_writer(std::int64_t record);
 
   Database database_;
+  LeaseClock clock_;
 };
 
 }  // namespace assay::store::sqlite

@@ -19,7 +19,9 @@ INSTANTIATE_TEST_SUITE_P(Sqlite, StoreSuite, kSqlite, kName);
 
 namespace {
 
+using sqlite::boot_clock;
 using sqlite::Database;
+using sqlite::LeaseClock;
 using sqlite::SqliteStore;
 using sqlite::Statement;
 using testing::HasSubstr;
@@ -64,7 +66,7 @@ TEST_F(SqliteFile, AStoreIsDurableAndMarkedAsOurs) {
   EXPECT_EQ(database.integer("PRAGMA synchronous", ""), 2);
   EXPECT_EQ(database.integer("PRAGMA foreign_keys", ""), 1);
   EXPECT_EQ(database.integer("PRAGMA application_id", ""), 0x41535359);
-  EXPECT_EQ(database.integer("PRAGMA user_version", ""), 1);
+  EXPECT_EQ(database.integer("PRAGMA user_version", ""), static_cast<std::int64_t>(sqlite::migrations().size()));
   Statement mode(database, "PRAGMA journal_mode", "");
   ASSERT_TRUE(mode.step());
   EXPECT_EQ(mode.get<std::string>(0), "wal");
@@ -124,14 +126,14 @@ TEST_F(SqliteFile, AnOlderStoreIsBroughtUpToDateWithAllItHolds) {
   sqlite::Migrations steps = sqlite::migrations();
   steps.push_back("ALTER TABLE platform ADD COLUMN seen_utc TEXT");
   steps.push_back("CREATE TABLE planet(name TEXT); INSERT INTO planet VALUES ('earth')");
-  EXPECT_THROW(SqliteStore(path(), Access::read, steps), Error) << "reading must not change the file";
+  EXPECT_THROW(SqliteStore(path(), Access::read, boot_clock(), steps), Error) << "reading must not change the file";
   {
-    SqliteStore store(path(), Access::write, steps);
+    SqliteStore store(path(), Access::write, boot_clock(), steps);
     EXPECT_EQ(store.platform("p1"), json({{"cpus", 2}}));
   }
-  EXPECT_EQ(ask("PRAGMA user_version"), 3);
+  EXPECT_EQ(ask("PRAGMA user_version"), static_cast<std::int64_t>(steps.size()));
   EXPECT_EQ(ask("SELECT count(*) FROM planet"), 1);
-  { const SqliteStore store(path(), Access::write, steps); }
+  { const SqliteStore store(path(), Access::write, boot_clock(), steps); }
   EXPECT_EQ(ask("SELECT count(*) FROM planet"), 1) << "a step was taken twice";
   EXPECT_THAT(refusal(path().string(), Access::write, ErrorKind::failure), HasSubstr("newer Assay"));
 }
@@ -141,9 +143,62 @@ TEST_F(SqliteFile, AMigrationThatFailsChangesNothing) {
   sqlite::Migrations steps = sqlite::migrations();
   steps.push_back("CREATE TABLE planet(name TEXT)");
   steps.push_back("INSERT INTO nowhere VALUES (1)");
-  EXPECT_THROW(SqliteStore(path(), Access::write, steps), Error);
-  EXPECT_EQ(ask("PRAGMA user_version"), 1);
+  EXPECT_THROW(SqliteStore(path(), Access::write, boot_clock(), steps), Error);
+  EXPECT_EQ(ask("PRAGMA user_version"), static_cast<std::int64_t>(sqlite::migrations().size()));
   EXPECT_EQ(ask("SELECT count(*) FROM sqlite_master WHERE name = 'planet'"), 0);
+}
+
+/// Two agents on one host, whose clock the test sets.
+class SqliteClock : public SqliteFile {
+ protected:
+  void SetUp() override {
+    store_ = std::make_unique<SqliteStore>(path(), Access::create, clock_of("boot-1"));
+    campaign_ = store_->plan(campaign_of(1, 1), false).campaign;
+  }
+  LeaseClock clock_of(const std::string& boot) {
+    return {boot, [this] { return now_ms_; }};
+  }
+
+  std::int64_t now_ms_ = 1'000'000;
+  std::unique_ptr<SqliteStore> store_;
+  std::string campaign_;
+};
+
+TEST_F(SqliteClock, ALeaseEndsWhenTheHostHasBeenUpForItsLength) {
+  const auto lease = *store_->lease(request_of(campaign_, 100, 60));
+  now_ms_ += 59'999;
+  EXPECT_FALSE(store_->lease(request_of(campaign_, 200)));
+  now_ms_ += 1;
+  EXPECT_TRUE(store_->lease(request_of(campaign_, 200)));
+  EXPECT_EQ(store_->renew(lease, 60), Renewal::lost);
+}
+
+TEST_F(SqliteClock, ALeaseOfAnotherBootEndsAfterItsLengthOnThisOnesClock) {
+  const auto lease = *store_->lease(request_of(campaign_, 100, 60));
+  store_.reset();
+  now_ms_ = 5;  // the machine was started again, and its clock with it
+  SqliteStore rebooted(path(), Access::write, clock_of("boot-2"));
+  EXPECT_FALSE(rebooted.lease(request_of(campaign_, 200)));
+  now_ms_ += 59'999;
+  EXPECT_FALSE(rebooted.lease(request_of(campaign_, 200)));
+  EXPECT_THROW(rebooted.drop(campaign_), Error) << "it is still held";
+  now_ms_ += 1;
+  EXPECT_TRUE(rebooted.lease(request_of(campaign_, 200)));
+}
+
+TEST_F(SqliteClock, AFileThatVanishedOrWasReplacedIsNoticedBeforeAnAnswer) {
+  const auto lease = *store_->lease(request_of(campaign_));
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path().string() + suffix);
+  try {
+    (void)store_->complete(lease, finished_of(lease));
+    ADD_FAILURE() << "the file is gone";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::away);
+    EXPECT_THAT(error.what(), HasSubstr("removed or replaced"));
+  }
+  { const SqliteStore another(path(), Access::create); }
+  EXPECT_THROW((void)store_->complete(lease, finished_of(lease)), Error) << "another store is in its place";
+  EXPECT_EQ(ask("SELECT count(*) FROM record"), 0);
 }
 
 TEST_F(SqliteFile, ReadingLeavesTheFileUnchanged) {
