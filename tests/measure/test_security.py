@@ -482,3 +482,25 @@ def test_what_a_worker_says_is_not_a_formula_in_csv(place, message):
     [row] = csv.DictReader(io.StringIO(exported, newline=""))
     assert row["message"] == "'" + message
     assert not [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t")) and not is_number(cell)]
+
+
+CONNECTIONS = ["host=h password=hunter2", "host=h dbname=d user=me password='hunter2'", "password=hunter2",
+               "sslpassword=hunter2 host=h"]  # fmt: skip
+
+
+@pytest.mark.parametrize("location", CONNECTIONS)
+def test_a_password_in_a_connection_string_is_refused_and_not_shown(place, location):
+    """Such a string was taken for the path of a file, and every message about that file repeated it."""
+    for command in (["run", "toy", "--worker", "fake", *BRIEF], ["show"], ["export"], ["doctor"]):
+        by_flag = place.assay(*command, "--store", location, expect=2)
+        joined = place.assay(*command, f"--store={location}", expect=2)
+        by_variable = place.assay(*command, expect=None, ASSAY_STORE=location)
+        for ended in (by_flag, joined, by_variable):
+            assert "hunter2" not in ended.stderr + ended.stdout
+        assert "can be read by every user" in by_flag.stderr and "can be read by every user" in joined.stderr
+    assert [file.name for file in place.path.iterdir() if "hunter2" in file.name] == []
+
+
+def test_a_connection_string_without_password_is_told_to_be_a_url(place):
+    ended = place.assay("show", "--store", "host=h dbname=d", expect=2)
+    assert "Write a URL: postgresql://" in ended.stderr and "dbname" not in ended.stderr
