@@ -95,8 +95,7 @@ int run(int argc, char** argv) {
   if (std::any_of(argv, argv + argc, [](const char* word) { return store::has_password(word); })) {
     fail(ErrorKind::usage,
          "a password on a command line can be read by every user of this host. Put the URL into a file that only you "
-         "can "
-         "read, and write --store @FILE; or the password into ~/.pgpass.");
+         "can read, and write --store @FILE; or put the password into ~/.pgpass.");
   }
   CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);

@@ -6,13 +6,30 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "assay/core/hash.hpp"
+
 namespace assay::measure {
 namespace {
 
 // What a program needs to find its files and speak the user's language; nothing that changes how fast it runs.
 constexpr std::array<const char*, 6> kAllowed{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"};
 
+constexpr int kRunBits = 31;  // the upper 32 of 63 are the store's
+
+std::int64_t number_of_store(const std::string& mark) {
+  return hash_int(mark.substr(0, mark.find('-'))) >> kRunBits;
+}
+
 }  // namespace
+
+std::int64_t number_of_run(const std::string& mark) {
+  constexpr std::int64_t kRunMask = (std::int64_t{1} << kRunBits) - 1;
+  return number_of_store(mark) << kRunBits | (hash_int(mark) & kRunMask);
+}
+
+bool is_of_store(std::int64_t number, const std::string& mark) {
+  return number >> kRunBits == number_of_store(mark);
+}
 
 std::map<std::string, std::string> worker_environment(const Settings& settings, const std::string& run) {
   std::map<std::string, std::string> environment;

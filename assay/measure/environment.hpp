@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +13,13 @@ namespace assay::measure {
 
 /// Marks everything a run starts, so that whatever a lost agent left behind can be found and ended.
 constexpr const char* kRunVariable = "ASSAY_RUN";
+
+/// The mark of a run ("STORE-CAMPAIGN-RUN") as the number that platform::set_inherited_number takes: a daemon that has
+/// thrown its environment away still has it.
+std::int64_t number_of_run(const std::string& mark);
+
+/// Whether it is the number of a run of the store whose marks begin as `mark` does, with "STORE-".
+bool is_of_store(std::int64_t number, const std::string& mark);
 
 /// The whole environment of a worker: what is on the allow-list, the settings' own variables, and the run's mark.
 std::map<std::string, std::string> worker_environment(const Settings& settings, const std::string& run);

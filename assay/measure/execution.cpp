@@ -33,9 +33,7 @@ constexpr int kStopMs = 2000;                  // in which the signal that ended
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
 void end_leftovers(const store::Lease& lease, const std::string& mark, const ExecutionContext& context) {
   if (lease.runs.front().epoch <= 1) return;
-  for (const auto& one : platform::processes_with_variable(kRunVariable, mark)) {
-    if (one.value == mark && kill(one.pid, SIGKILL) == 0) context.observer.warning(orphan_message(one));
-  }
+  for (const auto& one : end_run(mark)) context.observer.warning(orphan_message(one));
   std::error_code error;
   for (std::filesystem::directory_iterator it(context.options.run_root, error), end; !error && it != end;
        it.increment(error)) {

@@ -11,10 +11,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <random>
 
 #include "assay/core/clock.hpp"
+#include "assay/measure/regular_file.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/session.hpp"
 
@@ -26,6 +26,7 @@ constexpr std::int64_t kTickNs = 100'000'000;
 constexpr std::int64_t kTellNs = 500'000'000;
 constexpr std::int64_t kLostNs = 5'000'000'000;
 constexpr std::size_t kMostGangLineBytes = 1u << 20;
+constexpr std::size_t kMostMeetingBytes = 4096;
 // Below the range that kernels take ports of outgoing connections from.
 constexpr int kLowestPort = 20'000;
 constexpr int kHighestPort = 32'000;
@@ -207,8 +208,7 @@ void Gang::join(const Tick& tick, std::int64_t deadline_ns) {
   };
   std::string text;
   while (text.empty()) {
-    std::ifstream file(directory_ / kMeetingFile);
-    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    text = read_regular(directory_ / kMeetingFile, kMostMeetingBytes).value_or("");
     if (text.empty()) late("it left no address in the run directory, which all hosts must share");
   }
   const json meeting = parse_json(text);

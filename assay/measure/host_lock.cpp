@@ -9,6 +9,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/error.hpp"
+#include "assay/measure/regular_file.hpp"
 
 namespace assay::measure {
 namespace {
@@ -18,17 +19,15 @@ constexpr const char* kCommonPath = "/tmp/assay-host.lock";
 /// A new open file description each time: flock belongs to it, and children share it.
 Fd open_lock(const std::string& path) {
   // In a sticky directory the kernel refuses O_CREAT on another user's file, so it is opened plainly first.
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0 && errno == ENOENT) {
-    fd = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd >= 0) fchmod(fd, 0644);
+  auto opened = open_regular(path, O_RDONLY);
+  if (!opened.file && opened.error == ENOENT) {
+    opened = open_regular(path, O_RDONLY | O_CREAT, 0644);
+    if (opened.file) fchmod(opened.file.get(), 0644);
   }
-  if (fd < 0) {
-    fail(ErrorKind::failure,
-         "cannot open the host lock {}: {}. Name another with --host-lock, or none with --no-host-lock.", path,
-         std::strerror(errno));
-  }
-  return Fd(fd);
+  if (opened.file) return std::move(opened.file);
+  fail(ErrorKind::failure,
+       "cannot open the host lock {}: {}. {} another with --host-lock, or none with --no-host-lock.", path,
+       opened.reason, opened.error == 0 ? "Remove it, or name" : "Name");
 }
 
 }  // namespace
@@ -48,10 +47,10 @@ bool HostLock::take(const std::function<bool()>& waiting) {
 }
 
 std::optional<bool> HostLock::is_held() const {
-  const Fd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.get() < 0) return errno == ENOENT ? std::optional(false) : std::nullopt;
+  const auto opened = open_regular(path_, O_RDONLY);
+  if (!opened.file) return opened.error == ENOENT ? std::optional(false) : std::nullopt;
   // A shared lock fits beside those of others who only look; closing the file gives it back.
-  if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return false;
+  if (flock(opened.file.get(), LOCK_SH | LOCK_NB) == 0) return false;
   return errno == EWOULDBLOCK ? std::optional(true) : std::nullopt;
 }
 

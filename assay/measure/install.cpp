@@ -16,6 +16,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
 #include "assay/measure/program.hpp"
+#include "assay/measure/regular_file.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
 #include "assay/platform/process.hpp"
@@ -105,8 +106,7 @@ class Installer {
   /// Held until the installation has ended, whatever ends it.
   Fd take_lock() const {
     const fs::path path = folder_.parent_path() / fmt::format(".{}.lock", folder_.filename().string());
-    Fd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!lock) fail(ErrorKind::failure, "cannot open {}: {}.", path.string(), std::strerror(errno));
+    Fd lock = open_or_fail(path, O_RDWR | O_CREAT, "open", 0644);
     bool told = false;
     while (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR)

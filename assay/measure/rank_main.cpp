@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "assay/measure/environment.hpp"
 #include "assay/measure/rank.hpp"
 #include "assay/measure/run_directory.hpp"
+#include "assay/platform/inherited_number.hpp"
 
 namespace {
 
@@ -28,6 +30,13 @@ void catch_signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// So that an agent that comes later finds what outlives both this process and its agent.
+void mark(const assay::measure::Order& order) {
+  const auto& environment = order.parts.at(0).environment;
+  const auto run = environment.find(assay::measure::kRunVariable);
+  if (run != environment.end()) assay::platform::set_inherited_number(assay::measure::number_of_run(run->second));
 }
 
 }  // namespace
@@ -51,6 +60,7 @@ int main(int argc, char** argv) {
     const std::filesystem::path directory = argv[1];
     const auto order = assay::measure::read_order(directory);
     if (number >= order.processes.size()) assay::fail(assay::ErrorKind::failure, "run.json has no process {}", number);
+    mark(order);
     assay::measure::Sync sync(directory);
     const auto result = assay::measure::run_rank(order, number, {directory, sync, stop});
     assay::measure::write_result(directory, number, result);

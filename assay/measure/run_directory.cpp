@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "assay/core/utf8.hpp"
+#include "assay/measure/regular_file.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::measure {
@@ -21,35 +22,23 @@ std::string result_name(std::size_t number) {
   return fmt::format("rank-{}.json", number);
 }
 
-/// The text of a regular file of at most `limit` bytes; null otherwise.
-std::optional<std::string> read_file(const std::filesystem::path& file, std::size_t limit) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return std::nullopt;
-  struct stat status {};
-  std::optional<std::string> text;
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) <= limit) {
-    text.emplace(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t done = 0;
-    ssize_t got = 0;
-    while (done < text->size() && (got = read(fd, text->data() + done, text->size() - done)) > 0) {
-      done += static_cast<std::size_t>(got);
-    }
-    if (done != text->size()) text.reset();
-  }
-  close(fd);
-  return text;
-}
-
 }  // namespace
 
 std::filesystem::path own_folder(const std::filesystem::path& base) {
   auto folder = base / fmt::format("assay-{}", getuid());
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) file_failed(errno, "make the folder", folder.string());
   struct stat status {};
-  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) {
-    fail(ErrorKind::failure,
-         "{} belongs to another user. Name a folder of your own: TMPDIR for runs, --spool for a spool.",
-         folder.string());
+  const char* wrong = nullptr;
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    wrong = "is not a folder";
+  } else if (status.st_uid != getuid()) {
+    wrong = "belongs to another user";
+  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    wrong = "can be written by other users";
+  }
+  if (wrong != nullptr) {
+    fail(ErrorKind::failure, "{} {}. Name a folder of your own: TMPDIR or --run-folder for runs, --spool for a spool.",
+         folder.string(), wrong);
   }
   return folder;
 }
@@ -75,7 +64,7 @@ void RunDirectory::write_order(const Order& order) const {
 }
 
 std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
-  const auto text = read_file(path_ / result_name(number), kMostResultBytes);
+  const auto text = read_regular(path_ / result_name(number), kMostResultBytes);
   if (!text) return std::nullopt;
   try {
     auto result = from_json<RankResult>(parse_json(*text, {kMostResultBytes, 16, 16'000'000}), result_name(number));
@@ -87,14 +76,14 @@ std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
 }
 
 std::optional<std::string> RunDirectory::launcher_log() const {
-  auto text = read_file(path_ / "launcher.log", kMostResultBytes);
+  auto text = read_regular(path_ / "launcher.log", kMostResultBytes);
   if (!text || text->empty()) return std::nullopt;
   if (text->size() > kMostLogBytes) text->erase(0, text->size() - kMostLogBytes);
   return printable(*text, kMostLogBytes);
 }
 
 Order read_order(const std::filesystem::path& directory) {
-  const auto text = read_file(directory / "run.json", kMostResultBytes);
+  const auto text = read_regular(directory / "run.json", kMostResultBytes);
   if (!text) fail(ErrorKind::failure, "{} cannot be read", (directory / "run.json").string());
   auto order = from_json<Order>(parse_json(*text, {kMostResultBytes, 64, 4'000'000}), "run.json");
   if (order.order_version != 1) fail(ErrorKind::failure, "run.json has order_version {}", order.order_version);
@@ -110,25 +99,16 @@ void write_result(const std::filesystem::path& directory, std::size_t number, co
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text, const WriteOptions& options) {
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, options.mode);
-  if (fd < 0) file_failed(errno, "write", file.string());
+  Fd opened = open_or_fail(file, O_WRONLY | O_CREAT | O_TRUNC, "write", options.mode);
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t wrote = write(fd, text.data() + done, text.size() - done);
+    const ssize_t wrote = write(opened.get(), text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      const int error = errno;
-      close(fd);
-      file_failed(error, "write", file.string());
-    }
+    if (wrote < 0) file_failed(errno, "write", file.string());
     done += static_cast<std::size_t>(wrote);
   }
-  if (options.durable && fsync(fd) != 0) {
-    const int error = errno;
-    close(fd);
-    file_failed(error, "write", file.string());
-  }
-  if (close(fd) != 0) file_failed(errno, "write", file.string());
+  if (options.durable && fsync(opened.get()) != 0) file_failed(errno, "write", file.string());
+  if (close(opened.release()) != 0) file_failed(errno, "write", file.string());
 }
 
 }  // namespace assay::measure

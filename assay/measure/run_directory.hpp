@@ -10,7 +10,7 @@
 namespace assay::measure {
 
 /// `base`/assay-UID, made where it is not there; private to this user. Throws Error{failure} where it belongs to
-/// another.
+/// another or another can write it.
 std::filesystem::path own_folder(const std::filesystem::path& base);
 
 /// Scratch space of one lease: run.json in, rank-N.json out, and the shared words of sync.hpp.

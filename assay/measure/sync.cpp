@@ -13,6 +13,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/error.hpp"
+#include "assay/measure/regular_file.hpp"
 
 namespace assay::measure {
 
@@ -47,19 +48,15 @@ void futex_wake_all(const std::atomic<std::uint32_t>& word) {
 Sync::Sync(const std::filesystem::path& directory) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
   const auto file = directory / "sync";
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) file_failed(errno, "make", file.string());
+  const Fd opened = open_or_fail(file, O_RDWR | O_CREAT, "make");
   // Real blocks, not a hole: a store into a mapped hole on a full disk ends the process by SIGBUS.
   struct stat status {};
-  const bool made = fstat(fd, &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(Words));
-  if (const int error = made ? 0 : posix_fallocate(fd, 0, sizeof(Words)); error != 0) {
-    close(fd);
+  const bool made = fstat(opened.get(), &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(Words));
+  if (const int error = made ? 0 : posix_fallocate(opened.get(), 0, sizeof(Words)); error != 0) {
     file_failed(error, "make", file.string());
   }
-  void* memory = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  const int error = errno;
-  close(fd);
-  if (memory == MAP_FAILED) file_failed(error, "map", file.string());
+  void* memory = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
+  if (memory == MAP_FAILED) file_failed(errno, "map", file.string());
   words_ = static_cast<Words*>(memory);
 }
 

@@ -14,6 +14,8 @@ constexpr std::int64_t kMostOutputBytes = std::int64_t{8} << 30;
 }  // namespace
 
 Tensor read_tensor(const std::filesystem::path& path, const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) fail(ErrorKind::bad_input, "it left no file with its output");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(ErrorKind::bad_input, "it left no file with its output");
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "assay/core/csv.hpp"
 #include "assay/core/file.hpp"
 #include "assay/model/frame.hpp"
 
@@ -50,12 +51,12 @@ class CsvReader {
     std::string text;
     if (!take('"')) {
       while (!at_end() && std::strchr(",\r\n", text_[at_]) == nullptr) add(text);
-      return trimmed(text);
+      return text_of_csv_cell(trimmed(text));
     }
     while (true) {
       if (at_end()) broken("a quoted cell has no end");
       if (take('"')) {
-        if (!take('"')) return text;
+        if (!take('"')) return text_of_csv_cell(text);
         text += '"';
         continue;
       }

@@ -37,6 +37,21 @@ TEST(Csv, SaysWhichLineIsBroken) {
   EXPECT_THAT(refusal_of(std::string(150, ',')), HasSubstr("more than 100 columns"));
 }
 
+TEST(Csv, WhatWasWrittenIsReadBackAndNoTextOfItIsAFormula) {
+  const Frame frame{{"=name", "a,b", "seconds"},
+                    {{"=1+1", "@x", "-1.5"}, {"-2+3", " blank ", "2"}, {"\tx", "\r\n=y", "'=z"}, {"\"+q\"", "'", ""}}};
+  const auto text = csv_of(frame);
+  EXPECT_EQ(text,
+            "'=name,\"a,b\",seconds\n"
+            "'=1+1,'@x,-1.5\n"
+            "'-2+3,\" blank \",2\n"
+            "'\tx,\"'\r\n=y\",''=z\n"
+            "\"\"\"+q\"\"\",',\n");
+  const auto read = parse_csv(text, "x.csv");
+  EXPECT_EQ(read.columns, frame.columns);
+  EXPECT_EQ(read.rows, frame.rows);
+}
+
 TEST(Frame, IsSplitByItsColumnsOfText) {
   const auto frame = parse_csv("framework,batch,note,step_ms\nb,1,z,10\na,1,z,20\na,2,z,30\n", "x.csv");
   Columns columns;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "assay/core/csv.hpp"
+
 namespace assay::model {
 namespace {
 
@@ -102,15 +104,9 @@ std::string title_among(const std::vector<std::string>& texts, const std::map<st
 }  // namespace
 
 std::string csv_of(const Frame& frame) {
-  const auto quoted = [](const std::string& cell) {
-    if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-    std::string text = "\"";
-    for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return text + "\"";
-  };
   std::string text;
   const auto add = [&](const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + quoted(cells[i]);
+    for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i]);
     text += "\n";
   };
   add(frame.columns);

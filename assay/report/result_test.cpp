@@ -198,6 +198,30 @@ TEST(Csv, text_with_commas_quotes_and_line_ends_stays_one_cell) {
   EXPECT_THAT(csv_row(failed, trial("t").trial), testing::HasSubstr(",\"a \"\"b\"\", c\nd\","));
 }
 
+TEST(Csv, no_text_is_a_formula_and_negative_numbers_stay_numbers) {
+  Record hostile;
+  for (auto* text :
+       {&hostile.campaign, &hostile.trial, &hostile.outcome.message, &hostile.platform, &hostile.started_utc})
+    *text = "=1";
+  hostile.duration_ns = -5;
+  hostile.pair = Pair{};
+  hostile.pair->id = "@pair";
+  auto tested = trial("t").trial;
+  tested.workload.network = "-net";
+  tested.workload.precision = "+p";
+  tested.worker.name = "@w";
+  tested.worker.release = "\tr";
+  tested.placement.device = "=d";
+  std::size_t marked = 0;
+  std::string cells = "," + csv_row(hostile, tested);
+  for (std::size_t at = 0; (at = cells.find(',', at)) != std::string::npos; ++at) {
+    EXPECT_TRUE(cells[at + 1] != '=' && cells[at + 1] != '+' && cells[at + 1] != '@' && cells[at + 1] != '\t') << cells;
+    marked += cells[at + 1] == '\'' ? 1 : 0;
+  }
+  EXPECT_EQ(marked, 5u + 1 + 5);  // of the record, of its pair, of its trial
+  EXPECT_THAT(cells, testing::HasSubstr(",-5,"));
+}
+
 TEST(Csv, a_row_has_as_many_cells_as_the_header) {
   const auto commas = [](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
   EXPECT_EQ(commas(csv_row(Record{}, trial("t").trial)), commas(csv_header()));

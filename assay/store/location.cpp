@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "assay/core/error.hpp"
 #include "assay/store/secrets.hpp"
@@ -15,6 +16,8 @@ namespace assay::store {
 namespace {
 
 constexpr std::size_t kLongestLocation = 4096;
+constexpr const char* kNotShown = "(a connection string, which is not shown)";
+constexpr const char* kBlanks = " \t\r\n\v\f";
 
 /// "postgresql" of "postgresql://host/name"; empty where the location is a path.
 std::string scheme_of(const std::string& location) {
@@ -29,6 +32,87 @@ std::string scheme_of(const std::string& location) {
 
 bool is_server(const std::string& scheme) {
   return scheme == "postgresql" || scheme == "postgres";
+}
+
+/// Whether `name` stands at `at`, and behind it, perhaps after blanks, an equals sign.
+bool assigns(const std::string& text, std::size_t at, std::string_view name) {
+  if (text.compare(at, name.size(), name) != 0) return false;
+  const auto next = text.find_first_not_of(kBlanks, at + name.size());
+  return next != std::string::npos && text[next] == '=';
+}
+
+/// Keywords with which a connection string of libpq may begin: "host=h dbname=d".
+constexpr std::array kKeywords{"host",
+                               "hostaddr",
+                               "port",
+                               "dbname",
+                               "user",
+                               "password",
+                               "passfile",
+                               "service",
+                               "servicefile",
+                               "options",
+                               "application_name",
+                               "fallback_application_name",
+                               "client_encoding",
+                               "connect_timeout",
+                               "channel_binding",
+                               "require_auth",
+                               "sslmode",
+                               "sslnegotiation",
+                               "sslcompression",
+                               "sslcert",
+                               "sslkey",
+                               "sslpassword",
+                               "sslcertmode",
+                               "sslrootcert",
+                               "sslcrl",
+                               "sslcrldir",
+                               "sslsni",
+                               "requiressl",
+                               "requirepeer",
+                               "ssl_min_protocol_version",
+                               "ssl_max_protocol_version",
+                               "krbsrvname",
+                               "gsslib",
+                               "gssencmode",
+                               "gssdelegation",
+                               "keepalives",
+                               "keepalives_idle",
+                               "keepalives_interval",
+                               "keepalives_count",
+                               "tcp_user_timeout",
+                               "replication",
+                               "target_session_attrs",
+                               "load_balance_hosts"};
+
+bool begins_with_keyword(const std::string& text) {
+  const auto begin = text.find_first_not_of(kBlanks);
+  return begin != std::string::npos &&
+         std::any_of(kKeywords.begin(), kKeywords.end(), [&](const char* name) { return assigns(text, begin, name); });
+}
+
+/// Whether a password is given as NAME=value, at the beginning or behind another value: "host=h password=secret". Also
+/// sslpassword and PGPASSWORD, in letters of either case.
+bool assigns_password(const std::string& text) {
+  constexpr std::string_view kName = "password";
+  constexpr std::string_view kBeforeName = " \t\r\n\v\f='\",;";
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (auto at = lower.find(kName); at != std::string::npos; at = lower.find(kName, at + 1)) {
+    if (!assigns(lower, at, kName)) continue;
+    auto begin = at;
+    if (at >= 3 && lower.compare(at - 3, 3, "ssl") == 0) begin -= 3;
+    if (at >= 2 && lower.compare(at - 2, 2, "pg") == 0) begin -= 2;
+    if (begin == 0 || kBeforeName.find(lower[begin - 1]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// What libpq would take for keyword=value pairs, or a path in which somebody gives a password.
+bool is_connection_string(const std::string& location) {
+  return scheme_of(location).empty() && (begins_with_keyword(location) || assigns_password(location));
 }
 
 /// Parts of scheme://user:password@host:port/database?name=value&…
@@ -129,6 +213,12 @@ Location locate(const std::string& given) {
   const bool from_file = given[0] == '@';
   Location location;
   location.place = from_file ? read_location_file(given.substr(1)) : given;
+  if (is_connection_string(location.place)) {
+    fail(ErrorKind::usage,
+         "store: what was given{} reads like pairs of keyword=value, which are not a location of a store. Write a URL: "
+         "postgresql://USER@HOST:PORT/DATABASE?sslmode=require. Write ./NAME for a file whose name begins so.",
+         from_file ? " in " + given.substr(1) : "");
+  }
   const auto scheme = scheme_of(location.place);
   location.is_file = scheme.empty();
   location.shown = from_file ? given : shown_location(given);
@@ -145,10 +235,12 @@ Location locate(const std::string& given) {
 }
 
 std::string shown_location(const std::string& given) {
+  if (is_connection_string(given)) return kNotShown;
   return scheme_of(given).empty() ? given : without_secrets(parse_url(given));
 }
 
 bool has_password(const std::string& word) {
+  if (assigns_password(word)) return true;
   const auto url = std::min(word.find("postgresql://"), word.find("postgres://"));
   return url != std::string::npos && parse_url(word.substr(url)).password;
 }

@@ -14,13 +14,14 @@ struct Location {
 };
 
 /// Throws Error{usage} where `given` is empty or no location, or names a file that holds none, or one with a password
-/// that others may read.
+/// that others may read. libpq's other form, "host=h password=…", is not a location, and no message repeats it.
 Location locate(const std::string& given);
 
-/// For messages: `given` itself, but without the password of a URL. Never throws.
+/// For messages: `given` itself, but without the password of a URL, and nothing of a connection string. Never throws.
 std::string shown_location(const std::string& given);
 
-/// Whether this word of a command line holds a URL with a password, which every user of the host could then read.
+/// Whether this word of a command line holds a URL with a password, or gives one as password=…, which every user of the
+/// host could then read.
 bool has_password(const std::string& word);
 
 }  // namespace assay::store

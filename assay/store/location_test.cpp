@@ -80,6 +80,37 @@ TEST(Location, PasswordsInWordsOfACommandLineAreSeen) {
   EXPECT_FALSE(has_password("a:b@c/d"));
 }
 
+// A connection string in libpq's other form was taken for a path, and repeated in every message about that path.
+TEST_F(LocationFile, PairsOfKeywordsAreRefusedAndNotShown) {
+  for (const std::string text :
+       {"host=h password=secret", "host=h dbname=secret", " host = h password = 'sec ret secret'", "password=secret",
+        "user=me\tpassword=secret", "service=secret", "sslpassword=secret sslmode=require", "dbname=d Password=secret",
+        "x=1 password=secret", "HOST=h;PASSWORD=secret", "PGPASSWORD=secret"}) {
+    EXPECT_THAT(refusal_of(text), testing::AllOf(HasSubstr("Write a URL"), testing::Not(HasSubstr("secret")))) << text;
+    EXPECT_THAT(shown_location(text), testing::Not(HasSubstr("secret"))) << text;
+    EXPECT_THAT(refusal_of(file_with(text)), testing::AllOf(HasSubstr("store.url"), testing::Not(HasSubstr("secret"))));
+  }
+}
+
+TEST(Location, APathWithAnEqualsSignIsStillAPath) {
+  for (const std::string path : {"batch=32.db", "./host=h.db", "/data/password=1/assay.db", "runs/user=me.db",
+                                 "my_password=.db", "passwords.db", "hosts=3.db"}) {
+    EXPECT_EQ(locate(path).place, path);
+    EXPECT_EQ(shown_location(path), path);
+  }
+}
+
+TEST(Location, PasswordsAsKeywordsInWordsOfACommandLineAreSeen) {
+  for (const std::string word : {"host=h password=secret", "--store=host=h password=secret", "--store=password=secret",
+                                 "host=h password ='s t'", "--env=PGPASSWORD=secret", "sslpassword=secret"}) {
+    EXPECT_TRUE(has_password(word)) << word;
+  }
+  for (const std::string word : {"host=h user=me", "passfile=/home/me/.pgpass", "my_password=x", "password",
+                                 "passwords=2", "/data/password=1/assay.db"}) {
+    EXPECT_FALSE(has_password(word)) << word;
+  }
+}
+
 TEST_F(LocationFile, AFileHoldsTheLocationInItsFirstLine) {
   const auto given = file_with("postgresql://me:secret@h/d \nmore\n");
   const auto location = locate(given);

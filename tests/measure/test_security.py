@@ -1,5 +1,7 @@
 """Text stays text: nothing in a spec becomes a command, SQL or a path, and no secret reaches a worker or a record."""
 
+import csv
+import io
 import itertools
 import json
 import random
@@ -441,3 +443,64 @@ def test_a_variable_that_only_sounds_like_a_secret_is_taken(place):
 def test_a_variable_that_is_no_name_or_belongs_to_assay_is_refused(place, name):
     given = {"A=B=C": "=x"}.get(name, f"{name}=x")
     place.assay("run", "toy", "--worker", "fake", "--env", given, *BRIEF, expect=2)
+
+
+def is_number(text):
+    try:
+        return float(text) is not None
+    except ValueError:
+        return False
+
+
+REFUSING = """
+import sys
+sys.path.append({common!r})
+import assay_worker
+
+class Refusing(assay_worker.Framework):
+    def prepare(self, prepare):
+        raise assay_worker.Refused({message!r})
+
+sys.exit(assay_worker.serve(Refusing))
+"""
+
+
+@pytest.mark.parametrize("message", ['=HYPERLINK("http://x","y")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1"])
+def test_what_a_worker_says_is_not_a_formula_in_csv(place, message):
+    """Without the mark in front, the cell is the message itself, and a spreadsheet carries it out."""
+    folder = place.path / "workers" / "refusing"
+    folder.mkdir(parents=True)
+    program = REFUSING.format(common=str(place.root / "workers" / "common"), message=message)
+    folder.joinpath("worker.py").write_text(program)
+    about = {"name": "refusing", "release": "1.0", "protocol": 1, "argv": ["python3", "{folder}/worker.py"],
+             "networks": ["toy"], "details": ["step"], "settings": []}  # fmt: skip
+    folder.joinpath("worker.json").write_text(json.dumps(about))
+    place.assay("run", "toy", "--worker", "refusing", *BRIEF, expect=4, ASSAY_WORKERS=folder.parent)
+    [record] = place.records()
+    assert record["outcome"]["message"] == message
+    exported = place.assay("export", "--store", place.store, "--format", "csv").stdout
+    [row] = csv.DictReader(io.StringIO(exported, newline=""))
+    assert row["message"] == "'" + message
+    assert not [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t")) and not is_number(cell)]
+
+
+CONNECTIONS = ["host=h password=hunter2", "host=h dbname=d user=me password='hunter2'", "password=hunter2",
+               "sslpassword=hunter2 host=h"]  # fmt: skip
+
+
+@pytest.mark.parametrize("location", CONNECTIONS)
+def test_a_password_in_a_connection_string_is_refused_and_not_shown(place, location):
+    """Such a string was taken for the path of a file, and every message about that file repeated it."""
+    for command in (["run", "toy", "--worker", "fake", *BRIEF], ["show"], ["export"], ["doctor"]):
+        by_flag = place.assay(*command, "--store", location, expect=2)
+        joined = place.assay(*command, f"--store={location}", expect=2)
+        by_variable = place.assay(*command, expect=None, ASSAY_STORE=location)
+        for ended in (by_flag, joined, by_variable):
+            assert "hunter2" not in ended.stderr + ended.stdout
+        assert "can be read by every user" in by_flag.stderr and "can be read by every user" in joined.stderr
+    assert [file.name for file in place.path.iterdir() if "hunter2" in file.name] == []
+
+
+def test_a_connection_string_without_password_is_told_to_be_a_url(place):
+    ended = place.assay("show", "--store", "host=h dbname=d", expect=2)
+    assert "Write a URL: postgresql://" in ended.stderr and "dbname" not in ended.stderr

@@ -9,6 +9,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/measure/environment.hpp"
+#include "assay/measure/regular_file.hpp"
 
 namespace assay::measure {
 namespace {
@@ -48,8 +49,7 @@ class ByRanks : public Launcher {
 std::vector<Spawned> start_program(const std::vector<std::string>& argv, const std::filesystem::path& directory,
                                    const Order& order, const std::vector<int>& inherit, const char* hint) {
   const auto log_path = directory / kLauncherLog;
-  const Fd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!log) file_failed(errno, "write", log_path.string());
+  const Fd log = open_or_fail(log_path, O_WRONLY | O_CREAT | O_APPEND, "write");
   SpawnRequest request;
   request.argv = argv;
   request.environment = launcher_environment(order.parts.at(0).environment);

@@ -1,13 +1,11 @@
+#include "assay/core/csv.hpp"
 #include "assay/report/report.hpp"
 
 namespace assay::report {
 namespace {
 
 std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return csv_cell(text);
 }
 
 template <typename T>
@@ -55,15 +53,16 @@ std::string csv_row(const Record& record, const Trial& trial) {
   const auto detail = store::digest_of(record);
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-      record.campaign, record.trial, record.index, record.attempt, record.counted, cell(trial.workload.network),
-      name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision), cell(trial.worker.name),
-      cell(trial.worker.release), cell(settings_text(trial.settings)),
+      cell(record.campaign), cell(record.trial), record.index, record.attempt, record.counted,
+      cell(trial.workload.network), name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision),
+      cell(trial.worker.name), cell(trial.worker.release), cell(settings_text(trial.settings)),
       cell(canonical_json(to_json(trial.workload.options))), name_of(record.outcome.kind), cell(record.outcome.message),
-      record.validity.trusted, record.platform, record.started_utc, record.duration_ns, s.n, s.steady_from,
-      cell(s.median_ns), cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second), record.pair ? record.pair->id : "",
-      record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
-      cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)),
-      trial.placement.ranks, cell(trial.placement.device), cell(s.watts), cell(s.samples_per_joule));
+      record.validity.trusted, cell(record.platform), cell(record.started_utc), record.duration_ns, s.n, s.steady_from,
+      cell(s.median_ns), cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second),
+      record.pair ? cell(record.pair->id) : "", record.pair ? name_of(record.pair->side) : "",
+      cell(detail.peak_memory_bytes), cell(reasons_text(record.validity)), cell(effective_text(detail)),
+      cell(phases_text(detail)), trial.placement.ranks, cell(trial.placement.device), cell(s.watts),
+      cell(s.samples_per_joule));
 }
 
 }  // namespace assay::report

@@ -1,11 +1,13 @@
 // The data behind a picture, for other programs.
 
-/** A cell of RFC 4180. A cell that a spreadsheet would take for a formula gets a quote in front. */
+const NUMBER = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i;
+
+/** A cell of RFC 4180. Text that a spreadsheet would take for a formula gets a quote in front, as in assay/core/csv.hpp. */
 function cell(value) {
   if (value === undefined || value === null) return '';
   let text = String(value);
-  if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  if (typeof value === 'string' && /^'*[=+\-@\t\r\n]/.test(text) && !NUMBER.test(text)) text = `'${text}`;
+  return /[",\r\n]|^[ \t]|[ \t]$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function placed(axis, value) {

@@ -99,6 +99,10 @@ test('CSV has a line for each mark, names of categories, and quotes where they m
   const odd = structuredClone(pictures.phases);
   odd.series = [{ name: '=cmd|"x",1', kind: 'bars', colour: 0, marks: [{ x: 0, y: 1, low: -1, high: 2 }] }];
   assert.equal(csvOf(odd).split('\r\n')[1], '"\'=cmd|""x"",1",,two,-1,2,,');
+  for (const [name, cell] of [["'=x", "''=x"], ['-1.5', '-1.5'], ['-x', "'-x"], [' a', '" a"'], ["'a", "'a"]]) {
+    odd.series[0].name = name;
+    assert.equal(csvOf(odd).split('\r\n')[1], `${cell},,two,-1,2,,`);
+  }
 });
 
 test('JSON is the picture itself', () => {

@@ -148,6 +148,10 @@ Database::Database(const std::filesystem::path& path, Access access) : path_(pat
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(ErrorKind::usage, "{}: a folder, where a store is one file.", path_);
+  // Opening a FIFO would wait for its other end, whatever signals come.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    fail(ErrorKind::usage, "{}: not a regular file, so not a store. Name another with --store.", path_);
+  }
   if (access != Access::create && !fs::exists(path, ignored)) {
     fail(ErrorKind::usage, "{}: there is no store. Name one with --store, or make it with `assay run`.", path_);
   }

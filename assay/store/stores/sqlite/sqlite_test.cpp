@@ -88,6 +88,13 @@ TEST_F(SqliteFile, WhatIsNoFileIsRefusedAsUsage) {
   EXPECT_FALSE(std::filesystem::exists(path())) << "looking made a file";
 }
 
+TEST_F(SqliteFile, AFifoIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  for (const auto access : {Access::create, Access::write, Access::read}) {
+    EXPECT_THAT(refusal(path().string(), access, ErrorKind::usage), HasSubstr("not a regular file"));
+  }
+}
+
 TEST_F(SqliteFile, OddNamesAreNamesOfFiles) {
   for (const std::string name : {"file:x?mode=memory", ":memory:", "50%23 #1?.db"}) {
     const auto old = std::filesystem::current_path();
