@@ -41,7 +41,7 @@ class Fleet:
 
     def environment(self):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PG"))}
-        return {**kept, "ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(self.folder / "spool.db")}
+        return {**kept, "ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(self.folder / "spool")}
 
     def assay(self, *argv, code=0, program="assay", store=None):
         done = subprocess.run(
@@ -161,7 +161,7 @@ def test_what_is_finished_while_the_server_is_away_is_delivered_once(fleet):
     fleet.server.start()
     assert agent.wait(LIMIT_SECONDS) == 0, agent.log.read_text()
     assert fleet.counted() == (5, 5, 0)
-    assert "finished runs wait in the spool" not in agent.log.read_text()
+    assert "kept in" not in agent.log.read_text().splitlines()[-1]
 
 
 def test_an_agent_waits_for_a_server_that_is_not_there_yet(fleet):

@@ -91,7 +91,7 @@ class Place:
 
     def assay(self, *argv, codes=(0, 1, 2)):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PG"))}
-        own = {"ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(self.folder / "spool.db"), "TMPDIR": str(self.folder)}
+        own = {"ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(self.folder / "spool"), "TMPDIR": str(self.folder)}
         done = subprocess.run(
             [BUILD / "assay", *argv],
             cwd=self.folder,

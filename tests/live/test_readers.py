@@ -19,7 +19,7 @@ BY_BATCH = "SELECT batch, count(*) AS runs, median(median_ns) AS ns FROM {} GROU
 
 def assay(store, folder, *argv):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PG"))}
-    own = {"ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(folder / "spool.db"), "ASSAY_STORE": store}
+    own = {"ASSAY_NO_HOST_LOCK": "true", "ASSAY_SPOOL": str(folder / "spool"), "ASSAY_STORE": store}
     done = subprocess.run(
         [BUILD / "assay", *argv], cwd=folder, env={**kept, **own}, capture_output=True, text=True, check=True
     )

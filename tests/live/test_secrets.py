@@ -60,7 +60,7 @@ class Scene:
         own = {
             "HOME": str(self.hidden),
             "TMPDIR": str(self.folder / "tmp"),
-            "ASSAY_SPOOL": str(self.folder / "spool.db"),
+            "ASSAY_SPOOL": str(self.folder / "spool"),
             "ASSAY_NO_HOST_LOCK": "true",
         }
         return {**kept, **own, **planted.environment(), **more}
@@ -195,7 +195,7 @@ def work(scene):
 
 
 def spooled(scene):
-    return b"".join(path.read_bytes() for path in scene.folder.glob("spool.db*"))
+    return b"".join(path.read_bytes() for path in scene.folder.glob("spool/*"))
 
 
 def wait_until(holds, agent):
