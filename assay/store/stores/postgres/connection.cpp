@@ -1,7 +1,9 @@
 #include "assay/store/stores/postgres/connection.hpp"
 
-#include <algorithm>
+#include <poll.h>
+
 #include <array>
+#include <chrono>
 
 #include "assay/store/record_row.hpp"
 #include "assay/store/secrets.hpp"
@@ -11,26 +13,13 @@ namespace {
 
 constexpr const char* kConnecting = "connecting";
 constexpr int kMostDeadlocks = 5;
+constexpr int kDiagnosisSeconds = 10;
 constexpr const char* kEscape = "\xee\x80\x80";  // U+E000, which is for private use
-
-bool is_one_of(const std::string& state, std::initializer_list<const char*> states) {
-  return std::any_of(states.begin(), states.end(), [&](const char* one) { return state == one; });
-}
-
-/// Two transactions were in each other's way: the same again will do.
-bool is_collision(const std::string& state) {
-  return is_one_of(state, {"40001", "40P01"});
-}
 
 /// An error that the same statement may not meet again.
 struct Collision : Error {
   explicit Collision(const Error& error) : Error(error) {}
 };
-
-/// No answer, or one that says that the server ends, starts or has no room: it is a matter of time.
-bool is_away(const std::string& state) {
-  return state.empty() || state.starts_with("08") || is_one_of(state, {"57P01", "57P02", "57P03", "53300"});
-}
 
 /// Parameters of a connection: ours first, so that the URL may say otherwise; those behind it hold in any case.
 struct Parameters {
@@ -43,41 +32,27 @@ struct Parameters {
   std::array<const char*, 9> values;
 };
 
-/// The server's words in one line.
-std::string in_one_line(std::string text) {
-  for (auto& c : text) {
-    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+using Connecting = std::unique_ptr<pg_conn, void (*)(pg_conn*)>;
+
+/// Waits until the connection can go on. False where that takes too long.
+bool wait_for(const pg_conn* connection, bool reading, std::chrono::steady_clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  pollfd fd{Libpq::get().socket(connection), static_cast<short>(reading ? POLLIN : POLLOUT), 0};
+  return left.count() > 0 && poll(&fd, 1, static_cast<int>(left.count())) > 0;
+}
+
+/// Goes on with a connection that was begun; the last answer of connect_poll().
+int finish_connecting(pg_conn* connection) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(kDiagnosisSeconds);
+  int step = kPollingWriting;  // as libpq asks for behind its start
+  while (step == kPollingReading || step == kPollingWriting) {
+    if (!wait_for(connection, step == kPollingReading, deadline)) return kPollingFailed;
+    step = Libpq::get().connect_poll(connection);
   }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return text;
+  return step;
 }
 
 }  // namespace
-
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing) {
-  const auto because = [&](ErrorKind kind, const char* what) {
-    return Error(kind, fmt::format("{}: {} (while {}; PostgreSQL: {}{}{}).", store, what, doing, in_one_line(text),
-                                   state.empty() ? "" : ", state ", state));
-  };
-  if (is_away(state)) {
-    return because(ErrorKind::away,
-                   "the server does not answer; see whether it runs and can be reached, then run the "
-                   "same command again: nothing finished is lost");
-  }
-  if (state == "53100") {
-    return because(ErrorKind::no_space,
-                   "the disk that holds the store is full; free space there, then run the same "
-                   "command again: nothing finished is lost");
-  }
-  if (state == "58030") return because(ErrorKind::not_durable, "the server's disk fails; look at its health");
-  if (state == "42501") {
-    return because(ErrorKind::failure, "this role may not do that; its owner gives rights with `assay store allow`");
-  }
-  if (state == "25006") return because(ErrorKind::failure, "the store is only read here, or its server is a replica");
-  if (state == "42704") return because(ErrorKind::usage, "the server has no such role; make it with CREATE ROLE");
-  if (state == "P0002") return because(ErrorKind::usage, "there is no such campaign; `assay show --all` lists them");
-  return because(ErrorKind::failure, "the store did not do what was asked");
-}
 
 std::string to_server(const std::string& text) {
   std::string whole = as_utf8(text);
@@ -161,21 +136,10 @@ void Connection::connect() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     connection_.reset(pq.connect_params(Parameters::kKeywords.data(), parameters.values.data(), 1));
     if (connection_ && pq.status(connection_.get()) == kConnectionOk) break;
-    std::string text = connection_ ? without_password(pq.error_message(connection_.get())) : "no memory";
+    const std::string text = connection_ ? without_password(pq.error_message(connection_.get())) : "no memory";
     connection_.reset();
-    const int answer = pq.ping_params(Parameters::kKeywords.data(), parameters.values.data(), 1);
-    if (answer == kPingNoAttempt) {
-      // What libpq says of a URL that it cannot read may repeat any part of it.
-      fail(ErrorKind::usage, "{}: this is no URL that PostgreSQL understands. Write postgresql://USER@HOST/DATABASE.",
-           location_.shown);
-    }
-    const bool full = text.find("too many") != std::string::npos || text.find("slots") != std::string::npos;
-    if (answer != kPingOk || full) throw error_for("", text, location_.shown, kConnecting);
-    // It answers now: unless it has just come back, it refuses us.
-    if (attempt == 1) {
-      fail(ErrorKind::failure, "{}: the server refuses the connection; check user, password and database ({}).",
-           location_.shown, in_one_line(text));
-    }
+    diagnose(text);
+    if (attempt == 1) throw error_for("", text, location_.shown, kConnecting);
   }
   pq.set_notice_receiver(
       connection_.get(), [](void*, const pg_result*) {}, nullptr);
@@ -184,6 +148,28 @@ void Connection::connect() {
                       "SET default_transaction_read_only TO {}",
                       read_only_ ? "on" : "off"),
           kConnecting);
+  has_worked_ = true;
+}
+
+void Connection::diagnose(const std::string& text) const {
+  const auto& pq = Libpq::get();
+  const Parameters parameters(location_.place);
+  // libpq does not give the SQLSTATE of a connection that failed, only its text in the server's language. It does write
+  // it into that text where it is asked to before the server answers.
+  const Connecting trial(pq.connect_start_params(Parameters::kKeywords.data(), parameters.values.data(), 1), pq.finish);
+  if (!trial) throw error_for("", "no memory", location_.shown, kConnecting);
+  if (pq.status(trial.get()) == kConnectionBad) {
+    if (pq.ping_params(Parameters::kKeywords.data(), parameters.values.data(), 1) == kPingNoAttempt) {
+      // What libpq says of a URL that it cannot read may repeat any part of it.
+      fail(ErrorKind::usage,
+           "{}: this is not a URL that PostgreSQL understands. Write postgresql://USER@HOST/DATABASE.",
+           location_.shown);
+    }
+    throw error_for("", text, location_.shown, kConnecting);
+  }
+  pq.set_error_verbosity(trial.get(), kVerbose);
+  if (finish_connecting(trial.get()) == kPollingOk) return;
+  throw error_for(state_in(pq.error_message(trial.get())), text, location_.shown, kConnecting, has_worked_);
 }
 
 pg_conn* Connection::connected() {
@@ -210,11 +196,16 @@ Result Connection::checked(pg_result* result, const char* doing) {
   const std::string code = state == nullptr ? "" : state;
   const std::string text = without_password(primary != nullptr ? primary : pq.error_message(connection_.get()));
   if (result != nullptr) pq.clear(result);
+  if (read_only_ && code == "25006") {
+    fail(ErrorKind::failure, "{}: the store is only read here (while {}; PostgreSQL: {}).", location_.shown, doing,
+         in_one_line(text));
+  }
   // What a dying server said last may come before libpq sees that the connection is gone.
-  const bool broken = is_away(code) || pq.status(connection_.get()) != kConnectionOk;
-  if (broken) connection_.reset();
-  const auto error = error_for(broken && !is_away(code) ? "" : code, text, location_.shown, doing);
-  if (is_collision(code) && !broken) throw Collision(error);
+  const bool gone = pq.status(connection_.get()) != kConnectionOk;
+  if (gone || needs_new_connection(code)) connection_.reset();
+  const auto error = error_for(code, text, location_.shown, doing);
+  if (gone && error.kind() != ErrorKind::away) throw error_for("", text, location_.shown, doing);
+  if (is_collision(code) && !gone) throw Collision(error);
   throw error;
 }
 
@@ -232,7 +223,7 @@ Result Connection::run(const std::string& sql, const char* doing, const std::vec
     } catch (const Collision&) {
       if (in_transaction_ || ++collisions > kMostDeadlocks) throw;
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::away || in_transaction_ || !repeatable) throw;
+      if (connection_ || error.kind() != ErrorKind::away || in_transaction_ || !repeatable) throw;
       repeatable = false;
     }
   }

@@ -11,13 +11,10 @@
 
 #include "assay/core/error.hpp"
 #include "assay/store/location.hpp"
+#include "assay/store/stores/postgres/errors.hpp"
 #include "assay/store/stores/postgres/libpq.hpp"
 
 namespace assay::store::postgres {
-
-/// What a refused statement means for the user. `state` is its SQLSTATE, empty where the connection broke; `doing`
-/// completes "while …". `store` and `text` hold no secrets.
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing);
 
 /// PostgreSQL's text holds no NUL byte and only UTF-8. A NUL is kept as U+E000 and '0', U+E000 itself as U+E000 and
 /// 'e'; broken bytes are replaced.
@@ -89,7 +86,8 @@ class Result {
 /// One connection to a server, used by one thread at a time. A connection that broke is made anew by the next call.
 class Connection {
  public:
-  /// Connects. Throws Error{away} where no server answers, Error{failure} where it refuses.
+  /// Connects. Throws Error{away} where no server answers, Error{failure} where it refuses; later that is Error{away}
+  /// too.
   Connection(const Location& location, bool read_only);
 
   /// Runs one statement with bound values for $1, $2, …. Where the connection breaks it is run once more, so that it
@@ -138,6 +136,8 @@ class Connection {
   };
 
   void connect();
+  /// Throws what a connection that failed with `text` means, unless the server has come back since.
+  void diagnose(const std::string& text) const;
   pg_conn* connected();
   Result run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, bool repeatable);
   /// Takes what a call gave; throws where that is no success.
@@ -148,6 +148,7 @@ class Connection {
   Location location_;
   bool read_only_;
   bool in_transaction_ = false;
+  bool has_worked_ = false;
   std::unique_ptr<pg_conn, Finish> connection_;
 };
 

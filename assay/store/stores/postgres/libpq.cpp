@@ -27,6 +27,10 @@ Libpq::Libpq(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     fail(ErrorKind::failure, "a store in PostgreSQL needs its client library {}. Install it (Debian: libpq5).", name);
   }
   find("PQconnectdbParams", connect_params);
+  find("PQconnectStartParams", connect_start_params);
+  find("PQconnectPoll", connect_poll);
+  find("PQsocket", socket);
+  find("PQsetErrorVerbosity", set_error_verbosity);
   find("PQpingParams", ping_params);
   find("PQfinish", finish);
   find("PQstatus", status);

@@ -11,8 +11,14 @@ struct pg_result;
 namespace assay::store::postgres {
 
 constexpr int kConnectionOk = 0;       ///< of status()
+constexpr int kConnectionBad = 1;      ///< of status()
 constexpr int kCommandOk = 1;          ///< of result_status()
 constexpr int kTuplesOk = 2;           ///< of result_status()
+constexpr int kPollingFailed = 0;      ///< of connect_poll()
+constexpr int kPollingReading = 1;     ///< of connect_poll()
+constexpr int kPollingWriting = 2;     ///< of connect_poll()
+constexpr int kPollingOk = 3;          ///< of connect_poll()
+constexpr int kVerbose = 2;            ///< of set_error_verbosity(): with SQLSTATE
 constexpr int kPingOk = 0;             ///< of ping_params()
 constexpr int kPingNoAttempt = 3;      ///< of ping_params(): the parameters are wrong
 constexpr int kDiagnosticState = 'C';  ///< of error_field(): SQLSTATE
@@ -25,6 +31,10 @@ class Libpq {
   static const Libpq& get();
 
   pg_conn* (*connect_params)(const char* const* keywords, const char* const* values, int expand) = nullptr;
+  pg_conn* (*connect_start_params)(const char* const* keywords, const char* const* values, int expand) = nullptr;
+  int (*connect_poll)(pg_conn*) = nullptr;
+  int (*socket)(const pg_conn*) = nullptr;
+  int (*set_error_verbosity)(pg_conn*, int verbosity) = nullptr;
   int (*ping_params)(const char* const* keywords, const char* const* values, int expand) = nullptr;
   void (*finish)(pg_conn*) = nullptr;
   int (*status)(const pg_conn*) = nullptr;

@@ -42,18 +42,6 @@ TEST(PostgresText, ListsAreWrittenAsTheServerReadsThem) {
   EXPECT_EQ(postgres::array_of(texts).text, R"({"a",NULL,"b\"\\,{}","NULL"})");
 }
 
-TEST(PostgresErrors, EveryStateHasItsKind) {
-  const auto kind = [](const char* state) { return postgres::error_for(state, "x", "s", "testing").kind(); };
-  for (const char* away : {"", "08006", "08001", "57P01", "57P02", "57P03", "53300"}) {
-    EXPECT_EQ(kind(away), ErrorKind::away) << away;
-  }
-  EXPECT_EQ(kind("53100"), ErrorKind::no_space);
-  EXPECT_EQ(kind("58030"), ErrorKind::not_durable);
-  EXPECT_EQ(kind("42704"), ErrorKind::usage);
-  EXPECT_EQ(kind("42501"), ErrorKind::failure);
-  EXPECT_EQ(kind("23505"), ErrorKind::failure);
-}
-
 class PostgresDatabase : public testing::Test {
  protected:
   void SetUp() override {
