@@ -5,6 +5,9 @@ namespace assay::store::sql {
 
 extern const char* const kPostgres001;
 extern const char* const kPostgres002;
+extern const char* const kPostgres003;
+extern const char* const kPostgres004;
+extern const char* const kPostgresOwnership;
 extern const char* const kSqlite001;
 
 }  // namespace assay::store::sql

@@ -16,6 +16,7 @@ struct Meaning {
 constexpr const char* kNoAnswer =
     "the server does not answer; see whether it runs and can be reached, then run the same command again: nothing "
     "finished is lost";
+constexpr const char* kNoRight = "42501";
 constexpr const char* kNotTaken = "the server does not take this data; please report it with this message";
 
 constexpr std::array kMeanings{
@@ -37,7 +38,7 @@ constexpr std::array kMeanings{
             "the server that answered takes no writes: it is a standby, or set to read only. Name every server in the "
             "URL, as in postgresql://USER@HOST1,HOST2/DATABASE?target_session_attrs=read-write"},
     Meaning{"40", ErrorKind::away, "others change the same rows at the same time; run the same command again"},
-    Meaning{"42501", ErrorKind::failure, "this role may not do that; its owner gives rights with `assay store allow`"},
+    Meaning{kNoRight, ErrorKind::failure, "this role may not do that; its owner gives rights with `assay store allow`"},
     Meaning{"42704", ErrorKind::usage, "the server has no such role; make it with CREATE ROLE"},
     Meaning{"P0002", ErrorKind::usage, "there is no such campaign; `assay show --all` lists them"},
     Meaning{"22", ErrorKind::failure, kNotTaken},
@@ -63,6 +64,13 @@ Meaning meaning_of(const std::string& state, bool has_worked) {
   return found == kMeanings.end() ? kUnknown : *found;
 }
 
+std::string no_right(const std::string& role) {
+  return fmt::format(
+      "role {} may not do that. The owner of the store gives it a right with `assay store allow agent {}` or `assay "
+      "store allow reader {}`; a role that it is a member of will do",
+      role, role, role);
+}
+
 bool is_state(const std::string& text, std::size_t at) {
   return at + 6 < text.size() && text[at + 5] == ':' &&
          std::all_of(text.begin() + at, text.begin() + at + 5,
@@ -71,11 +79,12 @@ bool is_state(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing,
-                bool has_worked) {
-  const auto meaning = meaning_of(state, has_worked);
-  return {meaning.kind, fmt::format("{}: {} (while {}; PostgreSQL: {}{}{}).", store, meaning.what, doing,
-                                    in_one_line(text), state.empty() ? "" : ", state ", state)};
+Error error_for(const std::string& state, const std::string& text, const Circumstances& circumstances) {
+  const auto meaning = meaning_of(state, circumstances.has_worked);
+  const auto& role = circumstances.role;
+  const auto what = state == kNoRight && !role.empty() ? no_right(role) : meaning.what;
+  return {meaning.kind, fmt::format("{}: {} (while {}; PostgreSQL: {}{}{}).", circumstances.store, what,
+                                    circumstances.doing, in_one_line(text), state.empty() ? "" : ", state ", state)};
 }
 
 bool is_collision(const std::string& state) {

@@ -6,14 +6,21 @@
 
 namespace assay::store::postgres {
 
+/// Where an answer of a server came from. Nothing here is secret.
+struct Circumstances {
+  std::string store;       ///< its name for messages
+  std::string doing;       ///< completes "while …"
+  std::string role;        ///< that is connected; empty where that is not known
+  bool has_worked = true;  ///< this connection was used before
+};
+
 /// What a refused statement or connection means for the user. `state` is its SQLSTATE, empty where nobody answered;
-/// `doing` completes "while …". `store` and `text` hold no secrets. `has_worked`: this connection was used before.
+/// `text` holds no secret.
 ///
 /// Only what the same call would meet for good is a failure: a right that is missing, or data that the server does not
 /// take. A user, password or database that is wrong at the first connection is one too. All else is Error{away}: an
 /// agent waits, and keeps what it has finished.
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing,
-                bool has_worked = true);
+Error error_for(const std::string& state, const std::string& text, const Circumstances& circumstances);
 
 /// Two transactions were in each other's way: the same again will do.
 bool is_collision(const std::string& state);

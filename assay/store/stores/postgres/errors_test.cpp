@@ -13,7 +13,7 @@ using postgres::TestServer;
 using testing::HasSubstr;
 
 ErrorKind kind_of(const char* state, bool has_worked = true) {
-  return error_for(state, "x", "s", "testing", has_worked).kind();
+  return error_for(state, "x", {"s", "testing", "me", has_worked}).kind();
 }
 
 TEST(PostgresErrors, WhatTimeMayMendIsAway) {
@@ -45,9 +45,15 @@ TEST(PostgresErrors, AWrongPasswordIsAMistakeAtFirstAndAMatterOfTimeLater) {
 }
 
 TEST(PostgresErrors, AMessageNamesTheStateAndIsOneLine) {
-  const std::string message = error_for("53100", "no space\n\tleft.\n", "s", "storing a record").what();
+  const std::string message = error_for("53100", "no space\n\tleft.\n", {"s", "storing a record", ""}).what();
   EXPECT_THAT(message, HasSubstr("the disk that holds the store is full"));
   EXPECT_THAT(message, HasSubstr("(while storing a record; PostgreSQL: no space  left, state 53100)."));
+}
+
+TEST(PostgresErrors, AMissingRightNamesTheRoleAndWhatItsOwnerIsToRun) {
+  const std::string message = error_for("42501", "permission denied", {"s", "taking a run", "ci_7"}).what();
+  EXPECT_THAT(message, HasSubstr("role ci_7 may not do that"));
+  EXPECT_THAT(message, HasSubstr("`assay store allow agent ci_7`"));
 }
 
 TEST(PostgresErrors, TheStateOfTheHostThatWasTriedLastIsFound) {

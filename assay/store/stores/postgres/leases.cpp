@@ -89,7 +89,7 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, std::vecto
   const auto& owner = request.owner;
   const auto& offer = request.offer;
   auto row =
-      connection_.once("SELECT * FROM lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", "taking a run",
+      connection_.once("SELECT * FROM assay.lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", "taking a run",
                        request.campaign, request.seconds, owner.host, owner.boot_id, owner.pid, owner.start_ticks,
                        array_of(pids), array_of(ticks), offer ? std::optional(offer->platform) : std::nullopt,
                        offer ? std::optional(list_of(offer->workers)) : std::nullopt,
@@ -110,7 +110,7 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, std::vecto
 std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
   std::vector<Owner> dead;
   if (!request.is_dead || request.owner.boot_id.empty()) return dead;
-  auto row = connection_.query("SELECT * FROM owners($1, $2)", "looking for dead owners", request.campaign,
+  auto row = connection_.query("SELECT * FROM assay.owners($1, $2)", "looking for dead owners", request.campaign,
                                request.owner.boot_id);
   while (row.step()) {
     Owner owner{row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::int64_t>(3)};
@@ -120,7 +120,7 @@ std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
 }
 
 Renewal PostgresStore::renew(const Lease& lease, double seconds) {
-  const auto held = connection_.integer("SELECT renew($1, $2, $3, $4)", "renewing a lease", lease.campaign,
+  const auto held = connection_.integer("SELECT assay.renew($1, $2, $3, $4)", "renewing a lease", lease.campaign,
                                         runs_of(lease), epochs_of(lease), seconds);
   return held != 0 ? Renewal::held : Renewal::lost;
 }
@@ -136,8 +136,8 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
   const std::pair claim(first.run, first.epoch);
   const bool doubtful = !doubtful_.insert(claim).second;
   auto row =
-      connection_.once("SELECT complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign, runs_of(lease),
-                       epochs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
+      connection_.once("SELECT assay.complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign,
+                       runs_of(lease), epochs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
   doubtful_.erase(claim);  // it answered
   ASSAY_CHECK(row.step());
   const auto answer = row.get<std::string>(0);
@@ -147,7 +147,7 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
 }
 
 void PostgresStore::release(const Lease& lease) {
-  connection_.query("SELECT give_back($1, $2, $3)", "giving back a run", lease.campaign, runs_of(lease),
+  connection_.query("SELECT assay.give_back($1, $2, $3)", "giving back a run", lease.campaign, runs_of(lease),
                     epochs_of(lease));
 }
 
