@@ -125,8 +125,17 @@ struct Url {
 };
 
 /// Parameters of a URL that may be shown.
-constexpr std::array<const char*, 8> kHarmless{"host",    "port",    "user",     "dbname",
-                                               "sslmode", "service", "hostaddr", "application_name"};
+constexpr std::array<const char*, 11> kHarmless{"host",
+                                                "port",
+                                                "user",
+                                                "dbname",
+                                                "sslmode",
+                                                "sslrootcert",
+                                                "target_session_attrs",
+                                                "hostaddr",
+                                                "service",
+                                                "connect_timeout",
+                                                "application_name"};
 
 std::string harmless_query(const std::string& query, bool& password) {
   std::string out;

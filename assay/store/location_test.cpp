@@ -56,6 +56,17 @@ TEST(Location, AUrlIsShownWithoutItsPassword) {
   EXPECT_EQ(locate("postgres://db/team").shown, "postgres://db/team");
 }
 
+TEST(Location, AUrlMayNameSeveralServers) {
+  for (const std::string url : {"postgresql://me@one:5432,two:5433/team?target_session_attrs=read-write",
+                                "postgresql://me@/team?host=one,two&port=5432,5433&target_session_attrs=read-write"}) {
+    EXPECT_EQ(locate(url).place, url);
+    EXPECT_EQ(locate(url).shown, url);
+    EXPECT_FALSE(has_password(url)) << url;
+    EXPECT_FALSE(repeats_secret(url, "could not connect to \"two\", port 5433: session is not read-write")) << url;
+  }
+  EXPECT_EQ(locate("postgresql://me:secret@one,two:5433/team").shown, "postgresql://me@one,two:5433/team");
+}
+
 TEST(Location, NoFormOfAPasswordIsShown) {
   for (const std::string url :
        {"postgresql://me:secret@h/d", "postgres://me:secret@h", "postgresql://me:a@secret@h/d",

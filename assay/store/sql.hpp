@@ -7,6 +7,8 @@ extern const char* const kPostgres001;
 extern const char* const kPostgres002;
 extern const char* const kPostgres003;
 extern const char* const kPostgresFunctions;
+extern const char* const kPostgres004;
+extern const char* const kPostgresOwnership;
 extern const char* const kSqlite001;
 extern const char* const kSqlite002;
 

@@ -1,83 +1,89 @@
 #include "assay/store/stores/postgres/connection.hpp"
 
-#include <algorithm>
+#include <poll.h>
+
 #include <array>
+#include <chrono>
 
 #include "assay/store/record_row.hpp"
 #include "assay/store/secrets.hpp"
+#include "assay/store/stores/postgres/tls.hpp"
 
 namespace assay::store::postgres {
 namespace {
 
 constexpr const char* kConnecting = "connecting";
 constexpr int kMostDeadlocks = 5;
+constexpr int kDiagnosisSeconds = 10;
 constexpr const char* kEscape = "\xee\x80\x80";  // U+E000, which is for private use
 
-bool is_one_of(const std::string& state, std::initializer_list<const char*> states) {
-  return std::any_of(states.begin(), states.end(), [&](const char* one) { return state == one; });
-}
+// How transactions begin. Whatever was set for the database, the role or the session that a pooler gave us: names are
+// those of the store, numbers have all their digits, and what was committed is on the disk of the server.
+constexpr const char* kBeginReading =
+    "BEGIN READ ONLY; SET LOCAL search_path TO assay, pg_temp; SET LOCAL extra_float_digits TO 1; "
+    "SET LOCAL bytea_output TO hex; SET LOCAL idle_in_transaction_session_timeout TO '60s'";
+constexpr const char* kBeginWriting =
+    "BEGIN READ WRITE; SET LOCAL search_path TO assay, pg_temp; SET LOCAL extra_float_digits TO 1; "
+    "SET LOCAL bytea_output TO hex; SET LOCAL idle_in_transaction_session_timeout TO '60s'; "
+    "SELECT pg_catalog.set_config('synchronous_commit', 'on', true) "
+    "WHERE pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'";
+constexpr const char* kTakesNoWrites = "25006";
+constexpr const char* kNotSupported = "0A000";  // also of BEGIN READ WRITE on a standby
 
-/// Two transactions were in each other's way: the same again will do.
-bool is_collision(const std::string& state) {
-  return is_one_of(state, {"40001", "40P01"});
-}
-
-/// An error that the same statement may not meet again.
-struct Collision : Error {
-  explicit Collision(const Error& error) : Error(error) {}
+/// An answer of the server.
+struct Refusal : Error {
+  Refusal(const Error& error, std::string a_state) : Error(error), state(std::move(a_state)) {}
+  std::string state;
 };
-
-/// No answer, or one that says that the server ends, starts or has no room: it is a matter of time.
-bool is_away(const std::string& state) {
-  return state.empty() || state.starts_with("08") || is_one_of(state, {"57P01", "57P02", "57P03", "53300"});
-}
 
 /// Parameters of a connection: ours first, so that the URL may say otherwise; those behind it hold in any case.
 struct Parameters {
   explicit Parameters(const std::string& url)
-      : values{"10", "10", "5", "3", "15000", "assay", url.c_str(), "UTF8", nullptr} {}
+      : values{"10", "10", "5", "3", "15000", "assay", default_sslmode(url), url.c_str(), "UTF8", nullptr} {}
 
-  static constexpr std::array<const char*, 9> kKeywords{"connect_timeout",  "keepalives_idle",  "keepalives_interval",
-                                                        "keepalives_count", "tcp_user_timeout", "application_name",
-                                                        "dbname",           "client_encoding",  nullptr};
-  std::array<const char*, 9> values;
+  static constexpr std::array<const char*, 10> kKeywords{"connect_timeout",
+                                                         "keepalives_idle",
+                                                         "keepalives_interval",
+                                                         "keepalives_count",
+                                                         "tcp_user_timeout",
+                                                         "application_name",
+                                                         "sslmode",
+                                                         "dbname",
+                                                         "client_encoding",
+                                                         nullptr};
+  std::array<const char*, 10> values;
 };
 
-/// The server's words in one line.
-std::string in_one_line(std::string text) {
-  for (auto& c : text) {
-    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+std::string sslmode_of(pg_conn* connection) {
+  const auto& pq = Libpq::get();
+  const std::unique_ptr<ConnectionOption, void (*)(ConnectionOption*)> options(pq.options(connection), pq.free_options);
+  for (const auto* one = options.get(); one != nullptr && one->keyword != nullptr; ++one) {
+    if (std::string(one->keyword) == "sslmode" && one->value != nullptr) return one->value;
   }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return text;
+  return "";
+}
+
+using Connecting = std::unique_ptr<pg_conn, void (*)(pg_conn*)>;
+
+/// Waits until the connection can go on. False where that takes too long.
+bool wait_for(const pg_conn* connection, bool reading, std::chrono::steady_clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  pollfd fd{Libpq::get().socket(connection), static_cast<short>(reading ? POLLIN : POLLOUT), 0};
+  return left.count() > 0 && poll(&fd, 1, static_cast<int>(left.count())) > 0;
+}
+
+/// Goes on with a connection that was begun; the last answer of connect_poll().
+int finish_connecting(pg_conn* connection) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(kDiagnosisSeconds);
+  int step = kPollingWriting;  // as libpq asks for behind its start
+  while (step == kPollingReading || step == kPollingWriting) {
+    if (!wait_for(connection, step == kPollingReading, deadline)) return kPollingFailed;
+    step = Libpq::get().connect_poll(connection);
+  }
+  return step;
 }
 
 }  // namespace
-
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing) {
-  const auto because = [&](ErrorKind kind, const char* what) {
-    return Error(kind, fmt::format("{}: {} (while {}; PostgreSQL: {}{}{}).", store, what, doing, in_one_line(text),
-                                   state.empty() ? "" : ", state ", state));
-  };
-  if (is_away(state)) {
-    return because(ErrorKind::away,
-                   "the server does not answer; see whether it runs and can be reached, then run the "
-                   "same command again: nothing finished is lost");
-  }
-  if (state == "53100") {
-    return because(ErrorKind::no_space,
-                   "the disk that holds the store is full; free space there, then run the same "
-                   "command again: nothing finished is lost");
-  }
-  if (state == "58030") return because(ErrorKind::not_durable, "the server's disk fails; look at its health");
-  if (state == "42501") {
-    return because(ErrorKind::failure, "this role may not do that; its owner gives rights with `assay store allow`");
-  }
-  if (state == "25006") return because(ErrorKind::failure, "the store is only read here, or its server is a replica");
-  if (state == "42704") return because(ErrorKind::usage, "the server has no such role; make it with CREATE ROLE");
-  if (state == "P0002") return because(ErrorKind::usage, "there is no such campaign; `assay show --all` lists them");
-  return because(ErrorKind::failure, "the store did not do what was asked");
-}
 
 std::string to_server(const std::string& text) {
   std::string whole = as_utf8(text);
@@ -161,29 +167,62 @@ void Connection::connect() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     connection_.reset(pq.connect_params(Parameters::kKeywords.data(), parameters.values.data(), 1));
     if (connection_ && pq.status(connection_.get()) == kConnectionOk) break;
-    std::string text = connection_ ? without_password(pq.error_message(connection_.get())) : "no memory";
+    const std::string text = connection_ ? without_password(pq.error_message(connection_.get())) : "no memory";
     connection_.reset();
-    const int answer = pq.ping_params(Parameters::kKeywords.data(), parameters.values.data(), 1);
-    if (answer == kPingNoAttempt) {
-      // What libpq says of a URL that it cannot read may repeat any part of it.
-      fail(ErrorKind::usage, "{}: this is no URL that PostgreSQL understands. Write postgresql://USER@HOST/DATABASE.",
-           location_.shown);
-    }
-    const bool full = text.find("too many") != std::string::npos || text.find("slots") != std::string::npos;
-    if (answer != kPingOk || full) throw error_for("", text, location_.shown, kConnecting);
-    // It answers now: unless it has just come back, it refuses us.
-    if (attempt == 1) {
-      fail(ErrorKind::failure, "{}: the server refuses the connection; check user, password and database ({}).",
-           location_.shown, in_one_line(text));
-    }
+    diagnose(text);
+    if (attempt == 1) throw error_for("", text, circumstances(kConnecting));
   }
+  check_secure();
   pq.set_notice_receiver(
       connection_.get(), [](void*, const pg_result*) {}, nullptr);
-  execute(fmt::format("SET search_path TO assay, pg_temp; SET TIME ZONE 'UTC'; SET extra_float_digits TO 1; "
-                      "SET bytea_output TO hex; SET idle_in_transaction_session_timeout TO '60s'; "
-                      "SET default_transaction_read_only TO {}",
-                      read_only_ ? "on" : "off"),
-          kConnecting);
+  role_ = pq.user(connection_.get());
+  has_worked_ = true;
+}
+
+void Connection::diagnose(const std::string& text) const {
+  const auto& pq = Libpq::get();
+  const Parameters parameters(location_.place);
+  // libpq does not give the SQLSTATE of a connection that failed, only its text in the server's language. It does write
+  // it into that text where it is asked to before the server answers.
+  const Connecting trial(pq.connect_start_params(Parameters::kKeywords.data(), parameters.values.data(), 1), pq.finish);
+  if (!trial) throw error_for("", "no memory", circumstances(kConnecting));
+  if (pq.status(trial.get()) == kConnectionBad) {
+    if (pq.ping_params(Parameters::kKeywords.data(), parameters.values.data(), 1) == kPingNoAttempt) {
+      // What libpq says of a URL that it cannot read may repeat any part of it.
+      fail(ErrorKind::usage,
+           "{}: this is not a URL that PostgreSQL understands. Write postgresql://USER@HOST/DATABASE.",
+           location_.shown);
+    }
+    throw error_for("", text, circumstances(kConnecting));
+  }
+  pq.set_error_verbosity(trial.get(), kVerbose);
+  if (finish_connecting(trial.get()) == kPollingOk) return;
+  const auto state = state_in(pq.error_message(trial.get()));
+  if (state.empty() && is_insecure(text)) throw insecure(text);
+  throw error_for(state, text, circumstances(kConnecting));
+}
+
+Error Connection::insecure(const std::string& text) const {
+  return {
+      has_worked_ ? ErrorKind::away : ErrorKind::failure,
+      fmt::format("{}: there is no secure connection to the server, and it is not on this machine: others could read "
+                  "and change what is sent. Turn on ssl at the server and see that its certificate is right; on a "
+                  "network that is safe by itself, add sslmode=disable to the URL (PostgreSQL: {}).",
+                  location_.shown, in_one_line(text))};
+}
+
+void Connection::check_secure() {
+  const auto& pq = Libpq::get();
+  auto* const connection = connection_.get();
+  const char* address = pq.address(connection);  // none of a unix socket
+  if (pq.has_tls(connection) != 0 || pq.has_gss_encryption(connection) != 0) return;
+  if (is_local_host(address == nullptr ? "" : address) || sslmode_of(connection) == "disable") return;
+  connection_.reset();
+  throw insecure("the server does not offer TLS, with which it would have been used");
+}
+
+Circumstances Connection::circumstances(const char* doing) const {
+  return {location_.shown, doing, role_, has_worked_};
 }
 
 pg_conn* Connection::connected() {
@@ -210,30 +249,48 @@ Result Connection::checked(pg_result* result, const char* doing) {
   const std::string code = state == nullptr ? "" : state;
   const std::string text = without_password(primary != nullptr ? primary : pq.error_message(connection_.get()));
   if (result != nullptr) pq.clear(result);
+  if (read_only_ && code == kTakesNoWrites) {
+    fail(ErrorKind::failure, "{}: the store is only read here (while {}; PostgreSQL: {}).", location_.shown, doing,
+         in_one_line(text));
+  }
   // What a dying server said last may come before libpq sees that the connection is gone.
-  const bool broken = is_away(code) || pq.status(connection_.get()) != kConnectionOk;
-  if (broken) connection_.reset();
-  const auto error = error_for(broken && !is_away(code) ? "" : code, text, location_.shown, doing);
-  if (is_collision(code) && !broken) throw Collision(error);
-  throw error;
+  const bool gone = pq.status(connection_.get()) != kConnectionOk;
+  if (gone || needs_new_connection(code)) connection_.reset();
+  const auto error = error_for(code, text, circumstances(doing));
+  if (!gone || error.kind() == ErrorKind::away) throw Refusal(error, code);
+  throw Refusal(error_for("", text, circumstances(doing)), "");
 }
 
-Result Connection::run(const std::string& sql, const char* doing, const std::vector<Parameter>& values,
-                       bool repeatable) {
+Result Connection::send(const std::string& sql, const char* doing, const std::vector<Parameter>& values) {
   std::vector<const char*> texts;
   texts.reserve(values.size());
   for (const auto& value : values) texts.push_back(value ? value->c_str() : nullptr);
+  return checked(Libpq::get().exec_params(connected(), sql.c_str(), static_cast<int>(texts.size()), nullptr,
+                                          texts.data(), nullptr, nullptr, 0),
+                 doing);
+}
+
+Result Connection::run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, Mode mode) {
+  if (in_transaction_) return send(sql, doing, values);
+  bool repeatable = mode != Mode::once;
+  bool wrapped = read_only_ || mode == Mode::read || mode == Mode::write;
   for (int collisions = 0;;) {
-    auto* const connection = connected();
     try {
-      return checked(Libpq::get().exec_params(connection, sql.c_str(), static_cast<int>(texts.size()), nullptr,
-                                              texts.data(), nullptr, nullptr, 0),
-                     doing);
-    } catch (const Collision&) {
-      if (in_transaction_ || ++collisions > kMostDeadlocks) throw;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::away || in_transaction_ || !repeatable) throw;
-      repeatable = false;
+      if (!wrapped) return send(sql, doing, values);
+      Transaction transaction(*this, doing, mode == Mode::read);
+      auto rows = send(sql, doing, values);
+      transaction.commit();
+      return rows;
+    } catch (const Refusal& refusal) {
+      if (is_collision(refusal.state)) {
+        if (++collisions > kMostDeadlocks) throw;
+      } else if (refusal.state == kTakesNoWrites && !wrapped) {
+        wrapped = true;  // it did nothing. Where the session alone was set to read only, a transaction may write
+      } else if (connection_ || refusal.kind() != ErrorKind::away || !repeatable) {
+        throw;
+      } else {
+        repeatable = false;
+      }
     }
   }
 }
@@ -242,11 +299,27 @@ void Connection::execute(const std::string& sql, const char* doing) {
   checked(Libpq::get().exec(connected(), sql.c_str()), doing);
 }
 
-Transaction::Transaction(Connection& connection, const char* doing) : connection_(connection), doing_(doing) {
-  connection_.connected();  // one that broke meanwhile is made anew before, not inside
-  connection_.query("SELECT 1", doing);
-  connection_.execute("BEGIN", doing);
+Transaction::Transaction(Connection& connection, const char* doing, bool read_only)
+    : connection_(connection), doing_(doing) {
+  ASSAY_CHECK(!connection_.in_transaction_);
+  const char* const sql = read_only || connection_.read_only_ ? kBeginReading : kBeginWriting;
+  try {
+    begin(sql);
+  } catch (const Error& error) {
+    if (connection_.connection_ || error.kind() != ErrorKind::away) throw;
+    begin(sql);  // the connection had broken since the last call: a new one
+  }
   connection_.in_transaction_ = true;
+}
+
+void Transaction::begin(const char* sql) {
+  try {
+    connection_.execute(sql, doing_);
+  } catch (const Refusal& refusal) {
+    connection_.connection_.reset();  // it may have begun; and another server may take writes
+    if (refusal.state != kNotSupported) throw;
+    throw error_for(kTakesNoWrites, "recovery is in progress", connection_.circumstances(doing_));
+  }
 }
 
 Transaction::~Transaction() {

@@ -11,13 +11,10 @@
 
 #include "assay/core/error.hpp"
 #include "assay/store/location.hpp"
+#include "assay/store/stores/postgres/errors.hpp"
 #include "assay/store/stores/postgres/libpq.hpp"
 
 namespace assay::store::postgres {
-
-/// What a refused statement means for the user. `state` is its SQLSTATE, empty where the connection broke; `doing`
-/// completes "while …". `store` and `text` hold no secrets.
-Error error_for(const std::string& state, const std::string& text, const std::string& store, const std::string& doing);
 
 /// PostgreSQL's text holds no NUL byte and only UTF-8. A NUL is kept as U+E000 and '0', U+E000 itself as U+E000 and
 /// 'e'; broken bytes are replaced.
@@ -86,31 +83,52 @@ class Result {
   int count_;
 };
 
-/// One connection to a server, used by one thread at a time. A connection that broke is made anew by the next call.
+/// One connection to a server, used by one thread at a time. A connection that broke is made again by the next call.
+/// Nothing is ever set for the session: a pooler gives it to others. What a statement needs is set in its transaction.
 class Connection {
  public:
-  /// Connects. Throws Error{away} where no server answers, Error{failure} where it refuses.
+  /// Connects. Throws Error{away} where no server answers, Error{failure} where it refuses; later that is Error{away}
+  /// too.
   Connection(const Location& location, bool read_only);
 
-  /// Runs one statement with bound values for $1, $2, …. Where the connection breaks it is run once more, so that it
-  /// must do no harm twice; inside of a transaction it is not.
+  /// Reads with bound values for $1, $2, …, in a transaction of its own that can write nothing. Where the connection
+  /// breaks it is run once more; inside of a transaction it is not.
+  template <typename... Values>
+  Result read(const std::string& sql, const char* doing, const Values&... values) {
+    return run(sql, doing, {parameter(values)...}, Mode::read);
+  }
+
+  /// Writes in a transaction of its own. Where the connection breaks it is run once more, so that it must do no harm
+  /// twice.
+  template <typename... Values>
+  Result write(const std::string& sql, const char* doing, const Values&... values) {
+    return run(sql, doing, {parameter(values)...}, Mode::write);
+  }
+
+  /// Calls a function of the store, whose name is to be qualified: the statement is all that is sent, and nothing is
+  /// set for it. Where the connection breaks it is run once more, so that it must do no harm twice.
   template <typename... Values>
   Result query(const std::string& sql, const char* doing, const Values&... values) {
-    return run(sql, doing, {parameter(values)...}, true);
+    return run(sql, doing, {parameter(values)...}, Mode::call);
   }
 
-  /// The same for a statement that must not be run twice: where the connection breaks, Error{away} is thrown.
+  /// The same for a statement that must not be run twice: where the connection breaks, Error{away} is thrown. Also for
+  /// statements of a Transaction.
   template <typename... Values>
   Result once(const std::string& sql, const char* doing, const Values&... values) {
-    return run(sql, doing, {parameter(values)...}, false);
+    return run(sql, doing, {parameter(values)...}, Mode::once);
   }
 
-  /// The single integer that `sql` gives.
+  /// The single integer that `sql` gives, as by query().
   template <typename... Values>
   std::int64_t integer(const std::string& sql, const char* doing, const Values&... values) {
-    Result row = query(sql, doing, values...);
-    ASSAY_CHECK(row.step());
-    return row.get<std::int64_t>(0);
+    return integer_of(query(sql, doing, values...));
+  }
+
+  /// The single integer that `rows` hold.
+  static std::int64_t integer_of(Result rows) {
+    ASSAY_CHECK(rows.step());
+    return rows.get<std::int64_t>(0);
   }
 
   /// Runs SQL of our own, also several statements, without values and results; not once more.
@@ -118,9 +136,12 @@ class Connection {
 
   /// Name of the store for messages.
   const std::string& shown() const { return location_.shown; }
+  /// The role that is connected.
+  const std::string& role() const { return role_; }
 
  private:
   friend class Transaction;
+  enum class Mode { read, write, call, once };
   using Parameter = std::optional<std::string>;
 
   static Parameter parameter(std::integral auto value) { return std::to_string(static_cast<std::int64_t>(value)); }
@@ -138,8 +159,15 @@ class Connection {
   };
 
   void connect();
+  /// Throws what a connection that failed with `text` means, unless the server has come back since.
+  void diagnose(const std::string& text) const;
+  /// Throws where what is sent crosses a network in plain text, unless the user said so with sslmode=disable.
+  void check_secure();
+  Error insecure(const std::string& text) const;
+  Circumstances circumstances(const char* doing) const;
   pg_conn* connected();
-  Result run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, bool repeatable);
+  Result run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, Mode mode);
+  Result send(const std::string& sql, const char* doing, const std::vector<Parameter>& values);
   /// Takes what a call gave; throws where that is no success.
   Result checked(pg_result* result, const char* doing);
   /// `text` of the server without the password that was used.
@@ -148,13 +176,16 @@ class Connection {
   Location location_;
   bool read_only_;
   bool in_transaction_ = false;
+  bool has_worked_ = false;
+  std::string role_;
   std::unique_ptr<pg_conn, Finish> connection_;
 };
 
-/// A transaction of several statements, rolled back unless committed.
+/// A transaction of several statements, rolled back unless committed. Names without a schema are those of the store.
 class Transaction {
  public:
-  Transaction(Connection& connection, const char* doing);
+  /// Begins one that reads, where `read_only` or the connection is for reading, or one that writes durably.
+  Transaction(Connection& connection, const char* doing, bool read_only = false);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
@@ -163,6 +194,8 @@ class Transaction {
   void commit();
 
  private:
+  void begin(const char* sql);
+
   Connection& connection_;
   const char* doing_;
   bool open_ = true;

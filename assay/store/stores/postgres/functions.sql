@@ -17,13 +17,13 @@ BEGIN
     FROM run WHERE run.campaign = v_campaign.key AND run.state = 1 AND run.owner_boot_id = a_boot_id;
 END $$;
 
--- Frees leases that ran out and those of owners that are dead. No lease runs out until the server has been up for as long
--- as it was given: agents could not renew while it was away.
+-- Frees leases that ran out and those of owners that are dead. No lease runs out until the server has been up, and has taken
+-- writes, for as long as it was given: agents could not renew while it was away or a standby.
 CREATE OR REPLACE FUNCTION free_leases(a_campaign bigint, a_boot_id text, a_dead_pids bigint[], a_dead_ticks bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_now bigint := now_ms();
-  v_up bigint := (extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint;
+  v_up bigint := up_since_ms();
   v_freed bigint[];
   v_dead bigint[];
 BEGIN

@@ -84,7 +84,7 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std:
   }
   const auto& owner = request.owner;
   const auto& offer = request.offer;
-  auto row = connection_.once("SELECT * FROM lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+  auto row = connection_.once("SELECT * FROM assay.lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
                               "taking a run", request.campaign, asked_->claim, request.seconds, owner.host,
                               owner.boot_id, owner.pid, owner.start_ticks, owner.pid_namespace, array_of(pids),
                               array_of(ticks), offer ? std::optional(offer->platform) : std::nullopt,
@@ -107,7 +107,7 @@ std::optional<Lease> PostgresStore::take(const LeaseRequest& request, const std:
 std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
   std::vector<Owner> dead;
   if (!request.is_dead || request.owner.boot_id.empty()) return dead;
-  auto row = connection_.query("SELECT * FROM owners($1, $2)", "looking for dead owners", request.campaign,
+  auto row = connection_.query("SELECT * FROM assay.owners($1, $2)", "looking for dead owners", request.campaign,
                                request.owner.boot_id);
   while (row.step()) {
     Owner owner{row.get<std::string>(0), row.get<std::string>(1), row.get<std::int64_t>(2), row.get<std::int64_t>(3),
@@ -118,7 +118,7 @@ std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
 }
 
 Renewal PostgresStore::renew(const Lease& lease, double seconds) {
-  const auto held = connection_.integer("SELECT renew($1, $2, $3, $4)", "renewing a lease", lease.campaign, lease.claim,
+  const auto held = connection_.integer("SELECT assay.renew($1, $2, $3, $4)", "renewing a lease", lease.campaign, lease.claim,
                                         runs_of(lease), seconds);
   return held != 0 ? Renewal::held : Renewal::lost;
 }
@@ -131,7 +131,7 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
     rows.push_back(row_of(lease.runs[i], as_stored(finished[i], lease.runs[i], again), contents));
   }
   // May be sent twice: the claim sees to it that it is stored once.
-  auto row = connection_.query("SELECT complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign,
+  auto row = connection_.query("SELECT assay.complete($1, $2, $3, $4, $5, $6)", "storing a record", lease.campaign,
                                lease.claim, runs_of(lease), again ? 1 : 0, Encoded{json_text(rows)}, rows_of(contents));
   ASSAY_CHECK(row.step());
   const auto answer = row.get<std::string>(0);
@@ -140,7 +140,7 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
 }
 
 void PostgresStore::release(const Lease& lease) {
-  connection_.query("SELECT give_back($1, $2, $3)", "giving back a run", lease.campaign, lease.claim, runs_of(lease));
+  connection_.query("SELECT assay.give_back($1, $2, $3)", "giving back a run", lease.campaign, lease.claim, runs_of(lease));
 }
 
 }  // namespace assay::store::postgres

@@ -27,11 +27,22 @@ Libpq::Libpq(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     fail(ErrorKind::failure, "a store in PostgreSQL needs its client library {}. Install it (Debian: libpq5).", name);
   }
   find("PQconnectdbParams", connect_params);
+  find("PQconnectStartParams", connect_start_params);
+  find("PQconninfoParse", parse);
+  find("PQconninfo", options);
+  find("PQconninfoFree", free_options);
+  find("PQsslInUse", has_tls);
+  find("PQgssEncInUse", has_gss_encryption);
+  find("PQhostaddr", address);
+  find("PQconnectPoll", connect_poll);
+  find("PQsocket", socket);
+  find("PQsetErrorVerbosity", set_error_verbosity);
   find("PQpingParams", ping_params);
   find("PQfinish", finish);
   find("PQstatus", status);
   find("PQerrorMessage", error_message);
   find("PQpass", password);
+  find("PQuser", user);
   find("PQexec", exec);
   find("PQexecParams", exec_params);
   find("PQresultStatus", result_status);

@@ -102,6 +102,7 @@ Planned PostgresStore::plan(const plan::Campaign& campaign, bool again) {
   ASSAY_CHECK(campaign.runs_of_trial.empty() || campaign.runs_of_trial.size() == campaign.trials.size());
   const auto family = plan::campaign_id(campaign, 0);
   const auto ids = ids_of(campaign.trials);
+  check_ours(kPlanning);
   Transaction transaction(connection_, kPlanning);
   connection_.once("SELECT pg_advisory_xact_lock($1)", kPlanning, kPlanningLock);
 
@@ -153,7 +154,7 @@ void PostgresStore::add_trials(std::int64_t campaign, const std::vector<Trial>& 
 }
 
 std::vector<PlannedTrial> PostgresStore::planned_trials(std::int64_t campaign) {
-  auto row = connection_.query(
+  auto row = connection_.once(
       "SELECT trial.key, trial.id, (SELECT count(*) FROM run WHERE run.campaign = $1 AND run.trial = trial.key) "
       "FROM campaign_trial JOIN trial ON trial.key = campaign_trial.trial WHERE campaign_trial.campaign = $1 "
       "ORDER BY campaign_trial.position",

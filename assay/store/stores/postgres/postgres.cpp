@@ -6,12 +6,16 @@
 namespace assay::store::postgres {
 
 PostgresStore::PostgresStore(const Location& location, Access access, const Migrations& steps)
-    : connection_(location, access == Access::read) {
-  prepare_schema(connection_, access, steps);
+    : connection_(location, access == Access::read), ownership_(prepare_schema(connection_, access, steps)) {}
+
+void PostgresStore::check_ours(const char* doing) const {
+  if (ownership_.ours) return;
+  fail(ErrorKind::failure, "{}: role {} may not do that (while {}): only the owner of the store may, which is role {}.",
+       connection_.shown(), connection_.role(), doing, ownership_.owner);
 }
 
 std::string PostgresStore::uuid() {
-  auto row = connection_.query("SELECT uuid FROM store", "reading the store's id");
+  auto row = connection_.read("SELECT uuid FROM assay.store", "reading the store's id");
   ASSAY_CHECK(row.step());
   return row.get<std::string>(0);
 }
@@ -22,26 +26,28 @@ void PostgresStore::no_campaign(const std::string& id) const {
 }
 
 void PostgresStore::put_platform(const std::string& id, const json& platform) {
-  connection_.query("SELECT put_platform($1, $2)", "storing a platform", id, json_text(platform));
+  connection_.query("SELECT assay.put_platform($1, $2)", "storing a platform", id, json_text(platform));
 }
 
 std::optional<json> PostgresStore::platform(const std::string& id) {
-  auto row = connection_.query("SELECT json FROM platform WHERE id = $1", "reading a platform", id);
+  auto row = connection_.read("SELECT json FROM platform WHERE id = $1", "reading a platform", id);
   if (!row.step()) return std::nullopt;
   return parse_column(row.get<std::string>(0));
 }
 
 void PostgresStore::put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) {
+  constexpr const char* kDoing = "storing an artifact";
+  check_ours(kDoing);
   // The new key puts it behind older ones.
-  connection_.query(
+  connection_.write(
       "INSERT INTO artifact(kind, inputs_hash, created_utc, json) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, "
       "inputs_hash) DO UPDATE SET key = DEFAULT, created_utc = excluded.created_utc, json = excluded.json",
-      "storing an artifact", kind, inputs_hash, utc_now(), json_text(content));
+      kDoing, kind, inputs_hash, utc_now(), json_text(content));
 }
 
 std::vector<Artifact> PostgresStore::artifacts(const std::string& kind) {
-  auto row = connection_.query("SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = $1 ORDER BY key",
-                               "reading artifacts", kind);
+  auto row = connection_.read("SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = $1 ORDER BY key",
+                              "reading artifacts", kind);
   std::vector<Artifact> out;
   while (row.step()) {
     out.push_back({row.get<std::string>(0), row.get<std::string>(1), row.get<std::string>(2),
@@ -51,12 +57,14 @@ std::vector<Artifact> PostgresStore::artifacts(const std::string& kind) {
 }
 
 void PostgresStore::remove_artifact(const std::string& kind, const std::string& inputs_hash) {
-  connection_.query("DELETE FROM artifact WHERE kind = $1 AND inputs_hash = $2", "removing an artifact", kind,
-                    inputs_hash);
+  constexpr const char* kDoing = "removing an artifact";
+  check_ours(kDoing);
+  connection_.write("DELETE FROM artifact WHERE kind = $1 AND inputs_hash = $2", kDoing, kind, inputs_hash);
 }
 
 void PostgresStore::drop(const std::string& campaign) {
   constexpr const char* kDoing = "dropping a campaign";
+  check_ours(kDoing);
   Transaction transaction(connection_, kDoing);
   auto row = connection_.once("SELECT key FROM campaign WHERE id = $1 FOR UPDATE", kDoing, campaign);
   if (!row.step()) no_campaign(campaign);
@@ -85,12 +93,15 @@ void PostgresStore::drop(const std::string& campaign) {
 }
 
 void PostgresStore::allow(const std::string& role, Right right, const std::string& campaign) {
-  connection_.query("SELECT allow($1, $2, $3)", "giving a role its rights", role,
-                    right == Right::agent ? "agent" : "reader", campaign);
+  constexpr const char* kDoing = "giving a role its rights";
+  check_ours(kDoing);
+  connection_.write("SELECT allow($1, $2, $3)", kDoing, role, right == Right::agent ? "agent" : "reader", campaign);
 }
 
 void PostgresStore::forbid(const std::string& role) {
-  connection_.query("SELECT forbid($1)", "taking a role's rights", role);
+  constexpr const char* kDoing = "taking a role's rights";
+  check_ours(kDoing);
+  connection_.write("SELECT forbid($1)", kDoing, role);
 }
 
 }  // namespace assay::store::postgres

@@ -53,12 +53,16 @@ class PostgresStore : public Store {
   std::int64_t add_runs(const plan::Campaign& campaign, const std::vector<std::string>& ids, std::int64_t key,
                         const std::string& id);
 
+  /// Throws where the role that is connected does not own the store: only functions of the store are for it, which run
+  /// with the rights of the owner.
+  void check_ours(const char* doing) const;
   [[noreturn]] void no_campaign(const std::string& id) const;
   std::optional<Lease> take(const LeaseRequest& request, const std::vector<Owner>& dead);
   std::vector<Owner> dead_owners(const LeaseRequest& request);
   std::string content(const std::string& hash);
 
   Connection connection_;
+  Ownership ownership_;
   /// A lease whose answer has not come: asked for again, its claim gives the same runs.
   struct Asked {
     std::string campaign;

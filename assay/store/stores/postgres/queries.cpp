@@ -6,7 +6,7 @@
 namespace assay::store::postgres {
 namespace {
 
-constexpr std::size_t kRecordsAtOnce = 16;  // of a few kB each: fewer round trips, little memory
+constexpr std::size_t kRecordsAtOnce = 48;  // of a few kB each: fewer round trips, little memory
 
 constexpr const char* kRecordTables =
     " FROM record JOIN run ON run.key = record.run JOIN trial ON trial.key = run.trial "
@@ -26,7 +26,7 @@ std::string chosen(const Filter& filter) {
 }
 
 Result select_by(Connection& connection, const std::string& sql, const Filter& filter, const char* doing) {
-  return connection.query(sql, doing, filter.campaign, filter.trial, filter.trial + "g", filter.network);
+  return connection.read(sql, doing, filter.campaign, filter.trial, filter.trial + "g", filter.network);
 }
 
 Result select_records(Connection& connection, const char* columns, const Filter& filter, const char* doing) {
@@ -41,7 +41,7 @@ Result select_records(Connection& connection, const char* columns, const Filter&
 }  // namespace
 
 std::vector<CampaignRow> PostgresStore::campaigns() {
-  auto row = connection_.query(
+  auto row = connection_.read(
       "SELECT campaign.id, name, round, created_utc, measure, seed, lockstep, counts.runs, ready, leased, done, "
       "failed, "
       "set_aside FROM campaign JOIN (SELECT campaign AS key, sum(runs)::bigint AS runs, sum(ready)::bigint AS ready, "
@@ -55,7 +55,7 @@ std::vector<CampaignRow> PostgresStore::campaigns() {
 }
 
 Progress PostgresStore::progress(const std::string& campaign) {
-  auto row = connection_.query(
+  auto row = connection_.read(
       "SELECT sum(progress.runs)::bigint, sum(ready)::bigint, sum(leased)::bigint, sum(done)::bigint, "
       "sum(failed)::bigint, sum(set_aside)::bigint FROM progress JOIN campaign ON campaign.key = progress.campaign "
       "WHERE campaign.id = $1 GROUP BY campaign.key",
@@ -65,7 +65,7 @@ Progress PostgresStore::progress(const std::string& campaign) {
 }
 
 std::vector<HeldRun> PostgresStore::held(const std::string& campaign) {
-  auto row = connection_.query(
+  auto row = connection_.read(
       std::string(kHeldColumns) +
           "run.lease_end_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM run JOIN trial ON trial.key "
           "= "
@@ -103,7 +103,7 @@ std::vector<RunRow> PostgresStore::runs(const Filter& filter) {
 }
 
 std::string PostgresStore::content(const std::string& hash) {
-  auto row = connection_.query("SELECT json FROM content WHERE hash = $1", "reading a record", hash);
+  auto row = connection_.read("SELECT json FROM content WHERE hash = $1", "reading a record", hash);
   if (!row.step()) fail(ErrorKind::failure, "{}: the store has lost the content {}", connection_.shown(), hash);
   return row.get<std::string>(0);
 }
@@ -120,7 +120,7 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
     const std::vector<std::int64_t> some(keys.begin() + static_cast<std::ptrdiff_t>(begin),
                                          keys.begin() + static_cast<std::ptrdiff_t>(end));
     auto row =
-        connection_.query(std::string(kRunColumns) +
+        connection_.read(std::string(kRunColumns) +
                               ", record.json, record.samples, writer.role, writer.host, writer.agent" + kRecordTables +
                               " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
                               "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "

@@ -34,7 +34,7 @@ class PostgresRoles : public testing::Test {
   /// The kind of error that SQL of a role's own meets.
   ErrorKind refusal(const std::string& role, const std::string& sql) const {
     try {
-      Connection(locate(as(role)), false).query(sql, "testing");
+      Connection(locate(as(role)), false).write(sql, "testing");
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("42501")) << sql;
       return error.kind();
@@ -93,14 +93,14 @@ TEST_F(PostgresRoles, AnAgentHasNoWayAroundTheFunctions) {
     EXPECT_EQ(refusal(agent_, sql), ErrorKind::failure) << sql;
   }
   Connection connection(locate(as(agent_)), false);
-  EXPECT_EQ(connection.integer("SELECT count(*) FROM campaign", "asking"), 1);
-  EXPECT_EQ(connection.integer("SELECT count(DISTINCT campaign) FROM progress", "asking"), 1);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM assay.campaign", "asking"), 1);
+  EXPECT_EQ(connection.integer("SELECT count(DISTINCT campaign) FROM assay.progress", "asking"), 1);
 }
 
 TEST_F(PostgresRoles, AnAgentHoldsARunForADayAtMost) {
   Connection connection(locate(as(agent_)), false);
   const auto lease_for = [&](const std::string& seconds) {
-    connection.query("SELECT * FROM lease('" + mine_ + "', '" + new_claim() + "', " + seconds +
+    connection.query("SELECT * FROM assay.lease('" + mine_ + "', '" + new_claim() + "', " + seconds +
                          ", 'h', 'b', 1, 1, 'n', '{}', '{}', '', NULL, NULL, NULL)",
                      "testing");
   };
@@ -169,7 +169,7 @@ TEST_F(PostgresRoles, RightsOutliveANewVersionOfTheStore) {
   const auto reader = server_->fresh_role();
   owner_->allow(reader, Right::reader, "");
   { const postgres::PostgresStore newer(locate(url_), Access::write, steps); }
-  EXPECT_EQ(Connection(locate(as(reader)), true).integer("SELECT count(*) FROM planet", "asking"), 0);
+  EXPECT_EQ(Connection(locate(as(reader)), true).integer("SELECT count(*) FROM assay.planet", "asking"), 0);
   EXPECT_EQ(refusal(agent_, "SELECT * FROM planet"), ErrorKind::failure);
 }
 
@@ -191,10 +191,10 @@ TEST_F(PostgresRoles, AContentThatDoesNotFitItsHashIsRefused) {
   const auto lease = open_store(as(agent_), Access::write)->lease(request_of(mine_));
   Connection connection(locate(as(agent_)), false);
   EXPECT_THROW(
-      connection.query("SELECT complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')", "testing",
+      connection.query("SELECT assay.complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')", "testing",
                        mine_, lease->claim, postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run})),
       Error);
-  EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM content", "asking"), 0);
+  EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM assay.content", "asking"), 0);
 }
 
 TEST_F(PostgresRoles, OnlyTheOwnerChangesWhatIsSaidOfAPlatform) {
@@ -211,7 +211,7 @@ TEST_F(PostgresRoles, AnAgentCannotAskWhetherAnotherCampaignHasAResult) {
   ASSERT_EQ(owner_->complete(*lease, finished_of(*lease)), Completion::accepted);
   Connection connection(locate(as(agent_)), false);
   for (const std::string& campaign : {mine_, std::string("nowhere")}) {
-    auto row = connection.query("SELECT complete($1, $2, $3, 0, '[]', '[]')", "testing", campaign, lease->claim,
+    auto row = connection.query("SELECT assay.complete($1, $2, $3, 0, '[]', '[]')", "testing", campaign, lease->claim,
                                 postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run}));
     ASSERT_TRUE(row.step());
     EXPECT_EQ(row.get<std::string>(0), "stale") << campaign;
@@ -220,9 +220,9 @@ TEST_F(PostgresRoles, AnAgentCannotAskWhetherAnotherCampaignHasAResult) {
 
 TEST_F(PostgresRoles, NoListIsNotAnEmptyOne) {
   Connection connection(locate(as(agent_)), false);
-  EXPECT_EQ(connection.integer("SELECT renew($1, NULL, NULL, 60)", "testing", mine_), 0);
-  EXPECT_EQ(connection.integer("SELECT give_back($1, NULL, NULL)", "testing", mine_), 0);
-  auto row = connection.query("SELECT complete($1, NULL, NULL, 0, '[]', '[]')", "testing", mine_);
+  EXPECT_EQ(connection.integer("SELECT assay.renew($1, NULL, NULL, 60)", "testing", mine_), 0);
+  EXPECT_EQ(connection.integer("SELECT assay.give_back($1, NULL, NULL)", "testing", mine_), 0);
+  auto row = connection.query("SELECT assay.complete($1, NULL, NULL, 0, '[]', '[]')", "testing", mine_);
   ASSERT_TRUE(row.step());
   EXPECT_EQ(row.get<std::string>(0), "stale");
 }
@@ -245,6 +245,59 @@ TEST_F(PostgresRoles, TablesOfAnAgentsOwnStandInForNoneOfTheStore) {
   connection.query("SELECT assay.lease($1, $2, 60, 'h', 'b', 1, 1, 'n', '{}', '{}', NULL, NULL, NULL, NULL)", "testing",
                    mine_, new_claim());
   EXPECT_EQ(text_of(owner_->progress(mine_)), "runs 2 ready 1 leased 1 done 0 failed 0 set_aside 0");
+}
+
+/// A role that is a member of `group`.
+std::string member_of(const TestServer& server, const std::string& role, const std::string& group) {
+  Connection(locate(server.url("postgres")), false).execute("GRANT " + group + " TO " + role, "testing");
+  return role;
+}
+
+TEST_F(PostgresRoles, AMemberOfAGroupHasItsRights) {
+  const auto group = server_->fresh_role();
+  const auto agent = member_of(*server_, server_->fresh_role(), group);
+  owner_->allow(group, Right::agent, mine_);
+  const auto store = open_store(as(agent), Access::write);
+  ASSERT_EQ(store->campaigns().size(), 1u);
+  EXPECT_EQ(store->campaigns()[0].id, mine_);
+  const auto lease = store->lease(request_of(mine_));
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(store->complete(*lease, finished_of(*lease)), Completion::accepted);
+  EXPECT_THROW((void)store->lease(request_of(other_)), Error);
+
+  const auto readers = server_->fresh_role();
+  const auto reader = member_of(*server_, server_->fresh_role(), readers);
+  owner_->allow(readers, Right::reader, "");
+  EXPECT_EQ(open_store(as(reader), Access::read)->campaigns().size(), 2u);
+  owner_->forbid(group);
+  EXPECT_THROW((void)store->lease(request_of(mine_)), Error);
+}
+
+TEST_F(PostgresRoles, ARoleWithoutRightsIsNamedWithWhatItsOwnerIsToRun) {
+  const auto group = server_->fresh_role();
+  owner_->allow(group, Right::agent, "");
+  // Without INHERIT a member has no right of its group by itself.
+  const auto stranger = member_of(*server_, server_->fresh_role(), group);
+  Connection(locate(server_->url("postgres")), false).execute("ALTER ROLE " + stranger + " NOINHERIT", "testing");
+  try {
+    open_store(as(stranger), Access::write);
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failure);
+    EXPECT_THAT(error.what(), HasSubstr("role " + stranger + " may not do that"));
+    EXPECT_THAT(error.what(), HasSubstr("`assay store allow agent " + stranger + "`"));
+  }
+}
+
+TEST_F(PostgresRoles, ARoleThatIsGoneIsInNobodysWay) {
+  const auto gone = server_->fresh_role();
+  owner_->allow(gone, Right::agent, mine_);
+  Connection owner(locate(url_), false);
+  owner.execute("DROP OWNED BY " + gone + "; DROP ROLE " + gone, "testing");
+  EXPECT_EQ(owner.integer("SELECT count(*) FROM assay.access WHERE role = $1", "asking", gone), 1);
+  const auto store = open_store(as(agent_), Access::write);
+  EXPECT_EQ(store->campaigns().size(), 1u);
+  EXPECT_TRUE(store->lease(request_of(mine_)));
 }
 
 /// Functions that run as the owner, and of those the ones that look for names where others can put some.
