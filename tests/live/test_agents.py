@@ -60,12 +60,19 @@ class Fleet:
         words = ["run", *argv, *BRIEF, "--seconds", seconds, "--plan-only", "--json"]
         return json.loads(self.assay(*words, **options).stdout)
 
-    def start_agent(self, *argv, program="assay", store=None):
+    def start_agent(self, *argv, program="assay", store=None, apart=False):
+        """Apart: as in a container, or on another host, with processes and a temporary folder of its own."""
         log = (self.folder / f"agent-{len(self.agents)}.log").open("w+")
+        environment = self.environment()
+        wrapper = []
+        if apart:
+            wrapper = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+            environment["TMPDIR"] = str(self.folder / f"apart-{len(self.agents)}")
+            pathlib.Path(environment["TMPDIR"]).mkdir()
         agent = subprocess.Popen(
-            [BUILD / program, "agent", "--store", store or self.store, *argv],
+            [*wrapper, BUILD / program, "agent", "--store", store or self.store, *argv],
             cwd=self.folder,
-            env=self.environment(),
+            env=environment,
             stderr=log,
         )
         agent.log = pathlib.Path(log.name)
@@ -186,10 +193,8 @@ def fence(fleet, program):
     stopped = fleet.start_agent("--lease", "1", program=program)
     fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 1", "no run was taken")
     stopped.send_signal(signal.SIGSTOP)
-    # The other is of another host: it knows nothing of the owner's process, and leaves alone what the owner started.
-    fleet.ask("UPDATE assay.run SET owner_boot_id = 'elsewhere'")
-    elsewhere = fleet.store + "&application_name=elsewhere"  # marks what it starts with another name
-    other = fleet.start_agent("--idle", "1", program=program, store=elsewhere)
+    # The other knows nothing of the owner's process, though its kernel has the same boot id: the lease must end.
+    other = fleet.start_agent("--idle", "1", program=program, apart=True)
     fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 2", "nobody took it over")
     assert other.wait(LIMIT_SECONDS) == 0
     stopped.send_signal(signal.SIGCONT)
@@ -208,6 +213,17 @@ def test_planted_a_server_without_the_epoch_check_stores_it_twice(fleet):
         pytest.skip("planted bugs are not built here")
     records, _ = fence(fleet, "assay-planted-no_server_epoch_check")
     assert records == 2
+
+
+def test_a_live_agent_of_another_pid_namespace_keeps_its_run(fleet):
+    fleet.plan("toy", "--runs", 1, seconds="3s")
+    first = fleet.start_agent("--lease", "60", apart=True)
+    fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 1", "no run was taken")
+    second = fleet.start_agent("--lease", "60", apart=True)
+    assert first.wait(LIMIT_SECONDS) == 0, first.log.read_text()
+    assert second.wait(LIMIT_SECONDS) == 0, second.log.read_text()
+    assert fleet.counted() == (1, 1, 0)
+    assert fleet.number("SELECT max(epoch) FROM assay.run") == 1, "the run of a live agent was taken"
 
 
 def test_an_agent_whose_run_another_of_its_host_took_goes_on(fleet):

@@ -118,8 +118,8 @@ std::vector<Owner> PostgresStore::dead_owners(const LeaseRequest& request) {
 }
 
 Renewal PostgresStore::renew(const Lease& lease, double seconds) {
-  const auto held = connection_.integer("SELECT assay.renew($1, $2, $3, $4)", "renewing a lease", lease.campaign, lease.claim,
-                                        runs_of(lease), seconds);
+  const auto held = connection_.integer("SELECT assay.renew($1, $2, $3, $4)", "renewing a lease", lease.campaign,
+                                        lease.claim, runs_of(lease), seconds);
   return held != 0 ? Renewal::held : Renewal::lost;
 }
 
@@ -140,7 +140,8 @@ Completion PostgresStore::complete(const Lease& lease, const std::vector<Finishe
 }
 
 void PostgresStore::release(const Lease& lease) {
-  connection_.query("SELECT assay.give_back($1, $2, $3)", "giving back a run", lease.campaign, lease.claim, runs_of(lease));
+  connection_.query("SELECT assay.give_back($1, $2, $3)", "giving back a run", lease.campaign, lease.claim,
+                    runs_of(lease));
 }
 
 }  // namespace assay::store::postgres

@@ -121,11 +121,11 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
                                          keys.begin() + static_cast<std::ptrdiff_t>(end));
     auto row =
         connection_.read(std::string(kRunColumns) +
-                              ", record.json, record.samples, writer.role, writer.host, writer.agent" + kRecordTables +
-                              " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
-                              "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
-                              "writer.key = receipt.writer ORDER BY wanted.place",
-                          kDoing, array_of(some));
+                             ", record.json, record.samples, writer.role, writer.host, writer.agent" + kRecordTables +
+                             " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
+                             "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
+                             "writer.key = receipt.writer ORDER BY wanted.place",
+                         kDoing, array_of(some));
     while (row.step()) {
       Record record = head_of(read_run(row));
       if (const auto role = row.get<std::optional<std::string>>(kAfterRunColumns + 2)) {

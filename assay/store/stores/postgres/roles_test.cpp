@@ -190,10 +190,10 @@ TEST_F(PostgresRoles, ARoleThatIsNotThereIsNamedAndItsNameIsNoSql) {
 TEST_F(PostgresRoles, AContentThatDoesNotFitItsHashIsRefused) {
   const auto lease = open_store(as(agent_), Access::write)->lease(request_of(mine_));
   Connection connection(locate(as(agent_)), false);
-  EXPECT_THROW(
-      connection.query("SELECT assay.complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')", "testing",
-                       mine_, lease->claim, postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run})),
-      Error);
+  EXPECT_THROW(connection.query("SELECT assay.complete($1, $2, $3, 0, '[]', '[{\"hash\": \"00\", \"json\": \"{}\"}]')",
+                                "testing", mine_, lease->claim,
+                                postgres::array_of(std::vector<std::int64_t>{lease->runs[0].run})),
+               Error);
   EXPECT_EQ(Connection(locate(url_), true).integer("SELECT count(*) FROM assay.content", "asking"), 0);
 }
 
