@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "assay/store/backup.hpp"
 #include "assay/store/store_suite.hpp"
 
 namespace assay::store {
@@ -163,6 +164,24 @@ TEST_P(StoreSuite, AnArtifactCanBeRemoved) {
   ASSERT_EQ(store_->artifacts("model").size(), 1u);
   EXPECT_EQ(store_->artifacts("model")[0].inputs_hash, "h2");
   EXPECT_EQ(store_->artifacts("tuning").size(), 1u);
+}
+
+TEST_P(StoreSuite, OnlyAStoreInAFileIsCopiedByAssay) {
+  const auto copy = folder_.path() / "copy.db";
+  if (locate(location_).is_file) {
+    EXPECT_EQ(back_up(location_, copy).uuid, store_->uuid());
+    return;
+  }
+  for (const auto& call :
+       std::vector<std::function<void()>>{[&] { back_up(location_, copy); }, [&] { restore(copy, location_, true); }}) {
+    try {
+      call();
+      ADD_FAILURE() << "copied";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_THAT(error.what(), HasSubstr("PostgreSQL's own pg_"));
+    }
+  }
 }
 
 }  // namespace
