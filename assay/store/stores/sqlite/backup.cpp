@@ -20,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What SQLite keeps beside a file in use. A log beside a file that it does not belong to would be played into it.
-constexpr std::array kBeside{"-wal", "-shm", "-journal"};
+/// Logs beside a file in use. One beside a file that it does not belong to would be played into it.
+constexpr std::array kLogs{"-wal", "-journal"};
+/// All that SQLite keeps beside a file.
+constexpr std::array kBeside{"-wal", "-journal", "-shm"};
 
 fs::path beside(const fs::path& place, const char* suffix) {
   return place.string() + suffix;
@@ -30,6 +32,15 @@ fs::path beside(const fs::path& place, const char* suffix) {
 bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Whether a log is there that holds something: those who only read leave an empty one.
+bool has_log(const fs::path& place) {
+  return std::any_of(kLogs.begin(), kLogs.end(), [&](const char* suffix) {
+    std::error_code missing;
+    const auto size = fs::file_size(beside(place, suffix), missing);
+    return !missing && size > 0;
+  });
 }
 
 /// Makes names that were given or taken in the folder of `path` durable.
@@ -126,15 +137,21 @@ Copied checked_copy(const fs::path& file) {
   return copied;
 }
 
-Copied copy_store(const fs::path& from, NewFile& to) {
+Copied copy_store(Database source, NewFile& to) {
+  check_is_store(source);
   {
-    Database source(from, Access::read);
-    check_is_store(source);
     Database target(to.partial(), Access::write);
     copy_pages(source, target);
   }
   to.sync();
   return checked_copy(to.partial());
+}
+
+/// A backup, of which reading leaves nothing behind; or a store that somebody may have open.
+Database opened_backup(const fs::path& file) {
+  std::error_code ignored;
+  const bool alone = fs::is_regular_file(file, ignored) && !has_log(file);
+  return alone ? Database::only_file(file) : Database(file, Access::read);
 }
 
 mode_t rights_of(const fs::path& file) {
@@ -161,10 +178,16 @@ void put_aside(const fs::path& place, const fs::path& aside) {
   std::optional<Database> held;
   if (is_there(place)) held = taken_alone(place);
   for (const char* suffix : kBeside) {
+    if (held) break;  // all is in the file; what is beside it now is our own lock's
     if (is_there(beside(place, suffix))) rename_to_new(beside(place, suffix), beside(aside, suffix));
   }
   if (is_there(place)) rename_to_new(place, aside);
   sync_folder(place);
+}
+
+/// Removes what readers of a store that is gone have left.
+void remove_beside(const fs::path& place) {
+  for (const char* suffix : kBeside) unlink(beside(place, suffix).c_str());
 }
 
 }  // namespace
@@ -187,16 +210,14 @@ Copied back_up(const std::string& location, const std::filesystem::path& file) {
     fail(ErrorKind::usage, "{}: there is a file already. Name a new one: a backup replaces nothing.", file.string());
   }
   sqlite::NewFile copy(file, sqlite::rights_of(place));
-  const auto copied = sqlite::copy_store(place, copy);
+  const auto copied = sqlite::copy_store(sqlite::Database(place, Access::read), copy);
   copy.publish();
   return copied;
 }
 
 Restored restore(const std::filesystem::path& file, const std::string& location, bool replace) {
   const auto place = file_of(location, "pg_restore, or psql");
-  const bool taken = sqlite::is_there(place) ||
-                     std::any_of(sqlite::kBeside.begin(), sqlite::kBeside.end(),
-                                 [&](const char* suffix) { return sqlite::is_there(sqlite::beside(place, suffix)); });
+  const bool taken = sqlite::is_there(place) || sqlite::has_log(place);
   if (taken && !replace) {
     fail(ErrorKind::usage,
          "{}: there is a store already, or a log of one. Name another place with --store, or --replace, which renames "
@@ -204,12 +225,14 @@ Restored restore(const std::filesystem::path& file, const std::string& location,
          place.string());
   }
   sqlite::NewFile copy(place, sqlite::rights_of(file));
-  Restored restored{sqlite::copy_store(file, copy), {}};
+  Restored restored{sqlite::copy_store(sqlite::opened_backup(file), copy), {}};
   if (taken) {
     auto when = utc_now();
     when.erase(std::remove(when.begin(), when.end(), ':'), when.end());
     restored.aside = place.string() + ".replaced-" + when;
     sqlite::put_aside(place, restored.aside);
+  } else {
+    sqlite::remove_beside(place);
   }
   copy.publish();
   return restored;

@@ -51,9 +51,13 @@ class Backup : public testing::Test {
     return "";
   }
 
+  /// Files that are there, but for what those leave who only read: an index of the log, and an empty log.
   std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& entry : fs::directory_iterator(folder_.path())) out.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      const auto name = entry.path().filename().string();
+      if (!name.ends_with("-shm") && !(name.ends_with("-wal") && entry.file_size() == 0)) out.push_back(name);
+    }
     std::sort(out.begin(), out.end());
     return out;
   }
@@ -136,13 +140,27 @@ TEST_F(Backup, ABackupTakesAnEmptyPlaceOnly) {
   EXPECT_EQ(records_in(path("copy.db")), 2);
 }
 
+TEST_F(Backup, WhatReadersHaveLeftIsNoStore) {
+  make_store(path(), 2);
+  back_up(path().string(), path("copy.db"));
+  ASSERT_EQ(records_in(path()), 2);
+  ASSERT_TRUE(fs::exists(path("assay.db-shm")));
+  fs::remove(path());
+  restore(path("copy.db"), path().string(), false);
+  EXPECT_FALSE(fs::exists(path("assay.db-shm")));
+  EXPECT_FALSE(fs::exists(path("copy.db-shm"))) << "a backup is left as it was";
+  EXPECT_EQ(records_in(path()), 2);
+}
+
 TEST_F(Backup, AStoreThatIsReplacedIsKeptUnderAnotherName) {
   const auto id = make_store(path(), 2);
   back_up(path().string(), path("copy.db"));
   finish_one(*open_store(path().string(), Access::write), id);
   const auto restored = restore(path("copy.db"), path().string(), true);
-  EXPECT_EQ(records_in(path()), 2);
+  EXPECT_THAT(names(), testing::ElementsAre("assay.db", restored.aside.filename().string(), "copy.db"))
+      << "nothing is left beside them";
   EXPECT_THAT(restored.aside.filename().string(), testing::StartsWith("assay.db.replaced-"));
+  EXPECT_EQ(records_in(path()), 2);
   EXPECT_EQ(records_in(restored.aside), 3);
 }
 
