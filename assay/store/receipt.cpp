@@ -48,29 +48,53 @@ std::string this_user() {
   return entry != nullptr && entry->pw_name != nullptr ? entry->pw_name : std::to_string(geteuid());
 }
 
-std::string record_hash(const Record& record, const RecordBody& body) {
+RecordColumns columns_of(const Record& record, const RecordBody& body) {
   const auto& summary = record.summary;
-  const std::vector<std::string> fields{record.trial,
-                                        std::to_string(record.index),
-                                        std::to_string(record.attempt),
-                                        record.counted ? "1" : "0",
-                                        name_of(record.outcome.kind),
-                                        record.outcome.message,
-                                        record.validity.trusted ? "1" : "0",
-                                        record.platform,
-                                        record.started_utc,
-                                        std::to_string(record.duration_ns),
-                                        std::to_string(summary.n),
-                                        std::to_string(summary.steady_from),
-                                        text_or_null(summary.median_ns),
-                                        text_or_null(summary.p90_ns),
-                                        text_or_null(summary.p99_ns),
-                                        bits_or_null(summary.samples_per_second),
-                                        std::to_string(summary.summary_version),
-                                        text_or_null(body.peak_memory_bytes),
-                                        body.digest,
-                                        body.json,
-                                        hash_hex(body.samples)};
+  return {record.trial,
+          record.index,
+          record.attempt,
+          record.counted ? 1 : 0,
+          name_of(record.outcome.kind),
+          record.outcome.message,
+          record.validity.trusted ? 1 : 0,
+          record.platform,
+          record.started_utc,
+          record.duration_ns,
+          summary.n,
+          summary.steady_from,
+          summary.median_ns,
+          summary.p90_ns,
+          summary.p99_ns,
+          summary.samples_per_second,
+          summary.summary_version,
+          body.peak_memory_bytes,
+          body.digest,
+          body.json,
+          body.samples};
+}
+
+std::string record_hash(const RecordColumns& columns) {
+  const std::vector<std::string> fields{columns.trial,
+                                        std::to_string(columns.index),
+                                        std::to_string(columns.attempt),
+                                        std::to_string(columns.counted),
+                                        columns.outcome,
+                                        columns.message,
+                                        std::to_string(columns.trusted),
+                                        columns.platform,
+                                        columns.started_utc,
+                                        std::to_string(columns.duration_ns),
+                                        std::to_string(columns.n),
+                                        std::to_string(columns.steady_from),
+                                        text_or_null(columns.median_ns),
+                                        text_or_null(columns.p90_ns),
+                                        text_or_null(columns.p99_ns),
+                                        bits_or_null(columns.samples_per_second),
+                                        std::to_string(columns.summary_version),
+                                        text_or_null(columns.peak_memory_bytes),
+                                        columns.digest,
+                                        columns.json,
+                                        hash_hex(columns.samples)};
   return hash_hex(fmt::format("{}", fmt::join(fields, kBetween)));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assay/store/record_row.hpp"
+#include "assay/store/skipped_rows.hpp"
 #include "assay/store/store.hpp"
 
 // How rows of the tables become structs: the same for every store whose columns have the names and the meaning of
@@ -52,6 +53,61 @@ RunRow read_run(const Row& row) {
   out.summary.watts = out.digest.watts;
   out.summary.samples_per_joule = out.digest.samples_per_joule;
   return out;
+}
+
+/// A record for a message, by columns that are whatever else is wrong.
+template <typename Row>
+std::string record_name(const Row& row, std::int64_t key) {
+  return fmt::format("record {} of trial {}, index {}, attempt {}", key, row.template get<std::string>(1).substr(0, 8),
+                     row.template get<std::int64_t>(2), row.template get<std::int64_t>(3));
+}
+
+/// The runs in rows of kRunColumns and record.key.
+template <typename Rows>
+std::vector<RunRow> read_runs(Rows& row, SkippedRows& skipped) {
+  std::vector<RunRow> out;
+  while (row.step()) {
+    auto run = skipped.unless_bad([&] { return read_run(row); },
+                                  [&] { return record_name(row, row.template get<std::int64_t>(kAfterRunColumns)); });
+    if (run) out.push_back(std::move(*run));
+  }
+  return out;
+}
+
+/// The artifacts in rows of kind, inputs_hash, created_utc and json.
+template <typename Rows>
+std::vector<Artifact> read_artifacts(Rows& row, SkippedRows& skipped) {
+  std::vector<Artifact> out;
+  while (row.step()) {
+    const auto kind = row.template get<std::string>(0);
+    const auto hash = row.template get<std::string>(1);
+    auto content = skipped.unless_bad([&] { return parse_column(row.template get<std::string>(3)); },
+                                      [&] { return fmt::format("{} {}", kind, hash); });
+    if (content) out.push_back({kind, hash, row.template get<std::string>(2), std::move(*content)});
+  }
+  return out;
+}
+
+/// A platform's JSON; null where that is not JSON.
+inline std::optional<json> read_platform(const std::string& id, const std::string& text, SkippedRows& skipped) {
+  return skipped.unless_bad([&] { return parse_column(text); }, [&] { return "platform " + id; });
+}
+
+/// A row of info.sql.
+template <typename Row>
+StoreInfo read_info(const Row& row) {
+  const auto count = [&](int column) { return row.template get<std::int64_t>(column); };
+  StoreInfo info;
+  info.uuid = row.template get<std::string>(0);
+  info.schema_version = count(1);
+  info.campaigns = count(2);
+  info.trials = count(3);
+  info.runs = {count(4), count(5), count(6), count(7)};
+  info.records = count(8);
+  info.writers = count(9);
+  info.first_utc = row.template get<std::optional<std::string>>(10);
+  info.last_utc = row.template get<std::optional<std::string>>(11);
+  return info;
 }
 
 /// What a record's columns hold; unfold() adds the rest.

@@ -5,10 +5,10 @@
 
 namespace assay::store {
 
-std::unique_ptr<Store> open_store(const std::string& location, Access access) {
+std::unique_ptr<Store> open_store(const std::string& location, Access access, const OnSkipped& on_skipped) {
   const auto where = locate(location);
-  if (where.is_file) return std::make_unique<sqlite::SqliteStore>(where.place, access);
-  return std::make_unique<postgres::PostgresStore>(where, access);
+  if (where.is_file) return std::make_unique<sqlite::SqliteStore>(where.place, access, on_skipped);
+  return std::make_unique<postgres::PostgresStore>(where, access, on_skipped);
 }
 
 }  // namespace assay::store

@@ -13,6 +13,9 @@
 #include "assay/store/digest.hpp"
 #include "assay/store/location.hpp"
 #include "assay/store/run_queue.hpp"
+#include "assay/store/skipped_rows.hpp"
+#include "assay/store/store_info.hpp"
+#include "assay/store/verification.hpp"
 
 namespace assay::store {
 
@@ -97,6 +100,7 @@ class Store : public RunQueue {
   /// `again` starts the next round. Without it the newest round is extended or found finished. Rounds count from 0.
   virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
 
+  // What follows leaves out a row that another program has spoiled; open_store() is told who hears of it.
   virtual std::optional<json> platform(const std::string& id) = 0;
 
   virtual std::vector<HeldRun> held(const std::string& campaign) = 0;  ///< by host and process
@@ -120,6 +124,13 @@ class Store : public RunQueue {
   virtual void allow(const std::string& role, Right right, const std::string& campaign) = 0;
   /// Takes every right from a role.
   virtual void forbid(const std::string& role) = 0;
+
+  /// Holds every record to its receipt, and the receipts of each writer to each other, at one moment. On a server the
+  /// store's owner alone may.
+  virtual Verification verify() = 0;
+
+  /// What it holds; without the program's version and spools, of which a store knows nothing.
+  virtual StoreInfo info() = 0;
 };
 
 /// How a store is opened.
@@ -131,6 +142,8 @@ enum class Access {
 
 /// Opens a store by its location, see location.hpp. Throws Error{usage} where there is none to read, Error{failure}
 /// where it is newer than this program or no store at all, Error{away} where its server does not answer.
-std::unique_ptr<Store> open_store(const std::string& location, Access access);
+/// `on_skipped` hears of rows that are left out because they cannot be read.
+std::unique_ptr<Store> open_store(const std::string& location, Access access,
+                                  const OnSkipped& on_skipped = skipped_to_stderr());
 
 }  // namespace assay::store

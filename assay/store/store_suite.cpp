@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "assay/store/stores/postgres/connection.hpp"
+#include "assay/store/stores/sqlite/database.hpp"
+
 namespace assay::store {
 
 ScratchFolder::ScratchFolder() {
@@ -122,6 +125,15 @@ std::vector<Record> StoreSuite::records(const Filter& filter) {
   std::vector<Record> out;
   store_->records(filter, [&](const Record& record) { out.push_back(record); });
   return out;
+}
+
+void StoreSuite::plant(const std::string& sql) const {
+  const auto where = locate(location_);
+  if (where.is_file) {
+    sqlite::Database(where.place, Access::write).execute(sql.c_str(), "planting");
+  } else {
+    postgres::Connection(where, false).execute(sql, "planting");
+  }
 }
 
 std::string text_of(const Record& record) {

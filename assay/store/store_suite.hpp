@@ -53,6 +53,8 @@ class StoreSuite : public testing::TestWithParam<StoreFactory> {
   /// Takes the next run; there must be one.
   Lease take(const std::string& campaign, std::int64_t pid = 100, double seconds = 60);
   std::vector<Record> records(const Filter& filter);
+  /// Runs SQL of another program on the store.
+  void plant(const std::string& sql) const;
 
   ScratchFolder folder_;
   std::string location_;

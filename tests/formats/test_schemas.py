@@ -34,6 +34,8 @@ HEADERS = {
     ],
     "score": ["predict/score"],
     "transformer": ["predict/memory", "predict/transformer", "predict/transformer_scaling"],
+    "store_info": ["store/store_info"],
+    "verification": ["store/verification"],
     "tuning": ["tune/resources", "tune/results", "tune/tuning"],
 }
 # Parts of a campaign are not in a trial, and what a prediction is made from is not in it.

@@ -2,6 +2,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/store/rows.hpp"
+#include "assay/store/sql.hpp"
 
 namespace assay::store::postgres {
 
@@ -12,6 +13,11 @@ void PostgresStore::check_ours(const char* doing) const {
   if (ownership_.ours) return;
   fail(ErrorKind::failure, "{}: role {} may not do that (while {}): only the owner of the store may, which is role {}.",
        connection_.shown(), connection_.role(), doing, ownership_.owner);
+}
+
+PostgresStore::PostgresStore(const Location& location, Access access, const OnSkipped& on_skipped)
+    : PostgresStore(location, access) {
+  skipped_ = SkippedRows(on_skipped);
 }
 
 std::string PostgresStore::uuid() {
@@ -32,7 +38,7 @@ void PostgresStore::put_platform(const std::string& id, const json& platform) {
 std::optional<json> PostgresStore::platform(const std::string& id) {
   auto row = connection_.read("SELECT json FROM platform WHERE id = $1", "reading a platform", id);
   if (!row.step()) return std::nullopt;
-  return parse_column(row.get<std::string>(0));
+  return read_platform(id, row.get<std::string>(0), skipped_);
 }
 
 void PostgresStore::put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) {
@@ -47,13 +53,8 @@ void PostgresStore::put_artifact(const std::string& kind, const std::string& inp
 
 std::vector<Artifact> PostgresStore::artifacts(const std::string& kind) {
   auto row = connection_.read("SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = $1 ORDER BY key",
-                              "reading artifacts", kind);
-  std::vector<Artifact> out;
-  while (row.step()) {
-    out.push_back({row.get<std::string>(0), row.get<std::string>(1), row.get<std::string>(2),
-                   parse_column(row.get<std::string>(3))});
-  }
-  return out;
+                               "reading artifacts", kind);
+  return read_artifacts(row, skipped_);
 }
 
 void PostgresStore::remove_artifact(const std::string& kind, const std::string& inputs_hash) {
@@ -90,6 +91,16 @@ void PostgresStore::drop(const std::string& campaign) {
       "campaign_trial.trial = trial.key)",
       kDoing, array_of(trials));
   transaction.commit();
+}
+
+StoreInfo PostgresStore::info() {
+  auto row = connection_.read(sql::kPostgresInfo, "looking at it");
+  ASSAY_CHECK(row.step());
+  auto info = read_info(row);
+  info.location = connection_.shown();
+  info.kind = "postgresql";
+  info.size_bytes = row.get<std::int64_t>(12);
+  return info;
 }
 
 void PostgresStore::allow(const std::string& role, Right right, const std::string& campaign) {

@@ -18,6 +18,7 @@ class PostgresStore : public Store {
  public:
   /// `steps` is for tests of migration; everybody else uses migrations().
   PostgresStore(const Location& location, Access access, const Migrations& steps = migrations());
+  PostgresStore(const Location& location, Access access, const OnSkipped& on_skipped);
 
   std::string uuid() override;
   Planned plan(const plan::Campaign& campaign, bool again) override;
@@ -45,6 +46,9 @@ class PostgresStore : public Store {
   void allow(const std::string& role, Right right, const std::string& campaign) override;
   void forbid(const std::string& role) override;
 
+  Verification verify() override;
+  StoreInfo info() override;
+
  private:
   std::int64_t add_campaign(const plan::Campaign& campaign, const Planned& planned, const std::string& family);
   void add_trials(std::int64_t campaign, const std::vector<Trial>& trials, const std::vector<std::string>& ids);
@@ -63,6 +67,7 @@ class PostgresStore : public Store {
 
   Connection connection_;
   Ownership ownership_;
+  SkippedRows skipped_{skipped_to_stderr()};
   /// A lease whose answer has not come: asked for again, its claim gives the same runs.
   struct Asked {
     std::string campaign;

@@ -95,16 +95,14 @@ std::vector<TrialRow> PostgresStore::trials(const Filter& filter) {
 }
 
 std::vector<RunRow> PostgresStore::runs(const Filter& filter) {
-  auto row = select_records(connection_, kRunColumns, filter, "listing runs");
-  std::vector<RunRow> out;
-  out.reserve(static_cast<std::size_t>(row.count()));
-  while (row.step()) out.push_back(read_run(row));
-  return out;
+  const auto columns = std::string(kRunColumns) + ", record.key";
+  auto row = select_records(connection_, columns.c_str(), filter, "listing runs");
+  return read_runs(row, skipped_);
 }
 
 std::string PostgresStore::content(const std::string& hash) {
   auto row = connection_.read("SELECT json FROM content WHERE hash = $1", "reading a record", hash);
-  if (!row.step()) fail(ErrorKind::failure, "{}: the store has lost the content {}", connection_.shown(), hash);
+  if (!row.step()) fail(ErrorKind::bad_input, "{}: the store has lost the content {}", connection_.shown(), hash);
   return row.get<std::string>(0);
 }
 
@@ -119,23 +117,28 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
     const auto end = std::min(begin + kRecordsAtOnce, keys.size());
     const std::vector<std::int64_t> some(keys.begin() + static_cast<std::ptrdiff_t>(begin),
                                          keys.begin() + static_cast<std::ptrdiff_t>(end));
-    auto row =
-        connection_.read(std::string(kRunColumns) +
-                             ", record.json, record.samples, writer.role, writer.host, writer.agent" + kRecordTables +
-                             " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
-                             "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
-                             "writer.key = receipt.writer ORDER BY wanted.place",
-                         kDoing, array_of(some));
+    auto row = connection_.read(
+        std::string(kRunColumns) + ", record.json, record.samples, writer.role, writer.host, writer.agent, record.key" +
+            kRecordTables +
+            " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
+            "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
+            "writer.key = receipt.writer ORDER BY wanted.place",
+        kDoing, array_of(some));
     while (row.step()) {
-      Record record = head_of(read_run(row));
-      if (const auto role = row.get<std::optional<std::string>>(kAfterRunColumns + 2)) {
-        record.writer =
-            Writer{*role, row.get<std::string>(kAfterRunColumns + 3), row.get<std::string>(kAfterRunColumns + 4)};
-      }
-      unfold(
-          row.get<std::string>(kAfterRunColumns), row.bytes(kAfterRunColumns + 1),
-          [&](const std::string& hash) { return contents.get(hash); }, record);
-      visit(record);
+      const auto read = [&] {
+        Record record = head_of(read_run(row));
+        if (const auto role = row.get<std::optional<std::string>>(kAfterRunColumns + 2)) {
+          record.writer =
+              Writer{*role, row.get<std::string>(kAfterRunColumns + 3), row.get<std::string>(kAfterRunColumns + 4)};
+        }
+        unfold(
+            row.get<std::string>(kAfterRunColumns), row.bytes(kAfterRunColumns + 1),
+            [&](const std::string& hash) { return contents.get(hash); }, record);
+        return record;
+      };
+      const auto record =
+          skipped_.unless_bad(read, [&] { return record_name(row, row.get<std::int64_t>(kAfterRunColumns + 5)); });
+      if (record) visit(*record);
     }
   }
 }

@@ -169,6 +169,12 @@ Database::Database(const std::filesystem::path& path, Access access) : path_(pat
   execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768", "opening it");
 }
 
+Database Database::only_file(const std::filesystem::path& path) {
+  Database out(path.string());
+  out.open(immutable_uri(std::filesystem::absolute(path).string()), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  return out;
+}
+
 void Database::ensure_readable() {
   // A database in WAL mode needs its -shm file, which may not be there and not be makeable.
   const int code = sqlite3_exec(handle(), "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "assay/core/error.hpp"
 #include "assay/store/store.hpp"
@@ -27,6 +28,9 @@ class Database {
   /// Opens the file with Assay's rules for durability. It does not look at what the file holds.
   /// Throws Error{usage} where there is no file to open and `access` does not allow making one.
   Database(const std::filesystem::path& path, Access access);
+
+  /// Opens a file alone, without a log beside it, to read what is in it. Nobody may write it meanwhile.
+  static Database only_file(const std::filesystem::path& path);
 
   /// Runs SQL without parameters and without results.
   void execute(const char* sql, const char* doing);
@@ -62,6 +66,7 @@ class Database {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
 
+  explicit Database(std::string path) : path_(std::move(path)) {}
   void open(const std::string& name, int flags);
   void give_back(sqlite3_stmt* statement);
   void ensure_readable();

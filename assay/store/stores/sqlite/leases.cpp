@@ -201,7 +201,7 @@ void SqliteStore::insert_record(const Lease& lease, const LeasedRun& run, const 
             summary.steady_from, summary.median_ns, summary.p90_ns, summary.p99_ns, summary.samples_per_second,
             summary.summary_version, body.peak_memory_bytes, body.digest, body.json, Blob{body.samples})
       .run();
-  insert_receipt(lease, run, sqlite3_last_insert_rowid(database_.handle()), record_hash(record, body));
+  insert_receipt(lease, run, sqlite3_last_insert_rowid(database_.handle()), record_hash(columns_of(record, body)));
 }
 
 std::int64_t SqliteStore::writer_of(const LeasedRun& run) {

@@ -132,10 +132,9 @@ std::vector<TrialRow> SqliteStore::trials(const Filter& filter) {
 }
 
 std::vector<RunRow> SqliteStore::runs(const Filter& filter) {
-  auto row = select_records(database_, kRunColumns, filter, "listing runs");
-  std::vector<RunRow> out;
-  while (row.step()) out.push_back(read_run(row));
-  return out;
+  const auto columns = std::string(kRunColumns) + ", record.key";
+  auto row = select_records(database_, columns.c_str(), filter, "listing runs");
+  return read_runs(row, skipped_);
 }
 
 std::optional<Writer> SqliteStore::read_writer(std::int64_t record) {
@@ -163,18 +162,22 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
                 kDoing);
   Statement shared(database_, "SELECT json FROM content WHERE hash = ?1", kDoing);
   ContentCache contents([&](const std::string& hash) {
-    if (!shared.bind(hash).step()) fail(ErrorKind::failure, "the store has lost the content {}", hash);
+    if (!shared.bind(hash).step()) fail(ErrorKind::bad_input, "the store has lost the content {}", hash);
     return shared.get<std::string>(0);
   });
   for (const auto key : keys) {
     ASSAY_CHECK(row.bind(key).step());
-    Record record = head_of(read_run(row));
-    record.writer = read_writer(key);
-    unfold(
-        row.get<std::string>(kAfterRunColumns), row.get<std::string>(kAfterRunColumns + 1),
-        [&](const std::string& hash) { return contents.get(hash); }, record);
+    const auto read = [&] {
+      Record record = head_of(read_run(row));
+      record.writer = read_writer(key);
+      unfold(
+          row.get<std::string>(kAfterRunColumns), row.get<std::string>(kAfterRunColumns + 1),
+          [&](const std::string& hash) { return contents.get(hash); }, record);
+      return record;
+    };
+    const auto record = skipped_.unless_bad(read, [&] { return record_name(row, key); });
     row.bind(key);  // ends the read
-    visit(record);
+    if (record) visit(*record);
   }
 }
 

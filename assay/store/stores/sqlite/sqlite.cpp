@@ -5,6 +5,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/platform/process.hpp"
 #include "assay/store/rows.hpp"
+#include "assay/store/sql.hpp"
 
 namespace assay::store::sqlite {
 
@@ -19,6 +20,11 @@ LeaseClock boot_clock() {
 SqliteStore::SqliteStore(const std::filesystem::path& path, Access access, LeaseClock clock, const Migrations& steps)
     : database_(path, access), clock_(std::move(clock)) {
   prepare_schema(database_, access, steps);
+}
+
+SqliteStore::SqliteStore(const std::filesystem::path& path, Access access, const OnSkipped& on_skipped)
+    : SqliteStore(path, access) {
+  skipped_ = SkippedRows(on_skipped);
 }
 
 std::string SqliteStore::uuid() {
@@ -42,7 +48,7 @@ void SqliteStore::put_platform(const std::string& id, const json& platform) {
 std::optional<json> SqliteStore::platform(const std::string& id) {
   Statement statement(database_, "SELECT json FROM platform WHERE id = ?1", "reading a platform");
   if (!statement.bind(id).step()) return std::nullopt;
-  return parse_column(statement.get<std::string>(0));
+  return read_platform(id, statement.get<std::string>(0), skipped_);
 }
 
 void SqliteStore::put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) {
@@ -61,12 +67,7 @@ std::vector<Artifact> SqliteStore::artifacts(const std::string& kind) {
                       "SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = ?1 ORDER BY key",
                       "reading artifacts");
   statement.bind(kind);
-  std::vector<Artifact> out;
-  while (statement.step()) {
-    out.push_back({statement.get<std::string>(0), statement.get<std::string>(1), statement.get<std::string>(2),
-                   parse_column(statement.get<std::string>(3))});
-  }
-  return out;
+  return read_artifacts(statement, skipped_);
 }
 
 void SqliteStore::remove_artifact(const std::string& kind, const std::string& inputs_hash) {
@@ -100,6 +101,20 @@ void SqliteStore::drop(const std::string& campaign) {
                    kDoing);
   for (const auto trial : trials) unused.bind(trial).run();
   transaction.commit();
+}
+
+StoreInfo SqliteStore::info() {
+  Statement row(database_, sql::kSqliteInfo, "looking at it");
+  ASSAY_CHECK(row.bind().step());
+  auto info = read_info(row);
+  info.location = database_.path();
+  info.kind = "sqlite";
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(database_.path() + suffix, missing);
+    if (!missing) info.size_bytes += static_cast<std::int64_t>(size);
+  }
+  return info;
 }
 
 void SqliteStore::allow(const std::string&, Right, const std::string&) {

@@ -29,6 +29,7 @@ class SqliteStore : public Store {
   /// `clock` and `steps` are for tests; everybody else uses the defaults.
   SqliteStore(const std::filesystem::path& path, Access access, LeaseClock clock = boot_clock(),
               const Migrations& steps = migrations());
+  SqliteStore(const std::filesystem::path& path, Access access, const OnSkipped& on_skipped);
 
   std::string uuid() override;
 
@@ -56,6 +57,9 @@ class SqliteStore : public Store {
   void drop(const std::string& campaign) override;
   void allow(const std::string& role, Right right, const std::string& campaign) override;
   void forbid(const std::string& role) override;
+
+  Verification verify() override;
+  StoreInfo info() override;
 
  private:
   struct CampaignKey {
@@ -91,6 +95,7 @@ class SqliteStore : public Store {
 
   Database database_;
   LeaseClock clock_;
+  SkippedRows skipped_{skipped_to_stderr()};
 };
 
 }  // namespace assay::store::sqlite
