@@ -1,4 +1,5 @@
-// What most sources include, compiled once for each build. Sources still include what they use: nothing may depend on this file.
+// What most sources include, compiled once for each build. Sources still include what they use: nothing may depend on
+// this file.
 #include <fmt/format.h>
 
 #include <algorithm>
