@@ -50,15 +50,17 @@ if(ASSAY_FUZZ)  # counts what inputs reach, in all that fuzzers call
   target_compile_options(assay_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources include is compiled once for each build; otherwise it costs every source several seconds.
+# What most sources include is compiled once for each build; otherwise it costs every source several seconds. Sources still
+# include what they use. Only headers of others are here, so that every clone has the same text and can share a cache.
+set(ASSAY_PRECOMPILED <fmt/format.h> <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <functional> <map> <memory>
+    <nlohmann/json.hpp> <optional> <set> <string> <string_view> <unordered_map> <variant> <vector>)
 add_library(assay_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
 target_link_libraries(assay_precompiled PRIVATE assay_rules fmt::fmt nlohmann_json::nlohmann_json)
-target_precompile_headers(assay_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp")
+target_precompile_headers(assay_precompiled PRIVATE ${ASSAY_PRECOMPILED})
 if(ASSAY_TESTS)
   add_library(assay_precompiled_tests OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
   target_link_libraries(assay_precompiled_tests PRIVATE assay_rules fmt::fmt nlohmann_json::nlohmann_json GTest::gmock)
-  target_precompile_headers(assay_precompiled_tests PRIVATE "${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp"
-                            <gmock/gmock.h> <gtest/gtest.h>)
+  target_precompile_headers(assay_precompiled_tests PRIVATE ${ASSAY_PRECOMPILED} <gmock/gmock.h> <gtest/gtest.h>)
   # Programs are compiled with other flags than libraries where both are position independent.
   set_target_properties(assay_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 endif()

@@ -1,1 +1,1 @@
-// Carries the precompiled header; see precompiled.hpp.
+// Carries the precompiled headers; see assay.cmake.
