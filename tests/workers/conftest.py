@@ -28,7 +28,11 @@ MOST_LINE_BYTES = 4 << 20
 IN_BRIEF = {
     "tensorflow": (
         "test_worker_json",
-        "test_prepares_measures_and_exits",
+        "test_prepares_whatever_is_inert_or_unknown_and_measures",
+        "test_measure_repeats_and_the_clock_goes_on",
+        "test_seconds_end_a_measure",
+        "test_no_seconds_still_take_one_step",
+        "test_the_process_started_has_the_protocol_closed_on_exec",
         "test_phases_and_layers_have_a_value_for_each_step[tensorflow-train]",
         "test_the_output_of_the_last_step_is_that_of_evaluate",
         "test_a_setting_it_does_not_have_is_refused_by_name",
@@ -44,7 +48,11 @@ IN_BRIEF = {
     ),
     "jax": (
         "test_worker_json",
-        "test_prepares_measures_and_exits",
+        "test_prepares_whatever_is_inert_or_unknown_and_measures",
+        "test_measure_repeats_and_the_clock_goes_on",
+        "test_seconds_end_a_measure",
+        "test_no_seconds_still_take_one_step",
+        "test_the_process_started_has_the_protocol_closed_on_exec",
         "test_phases_and_layers_have_a_value_for_each_step[jax-train]",
         "test_the_output_of_the_last_step_is_that_of_evaluate",
         "test_a_setting_it_does_not_have_is_refused_by_name",
