@@ -38,7 +38,6 @@ IN_BRIEF = {
         "test_a_setting_it_does_not_have_is_refused_by_name",
         "test_launch.py",
         "test_settings_are_applied_inert_or_refused_as_told",
-        "test_one_runs[tensorflow-mobilenet_v2-train]",
         "test_one_runs[tensorflow-gemm-infer]",
         "test_the_sum_of_phases_explains_a_step_that_overlaps_nothing",
         "test_the_same_seed_gives_the_same_batches_on_every_framework",
