@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/network/onnx_bytes.hpp"
+#include "assay/network/onnx_fixture.hpp"
 
 namespace assay::network {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/platform/fake_root.hpp"
+#include "assay/platform/root_fixture.hpp"
 
 namespace assay::platform {
 namespace {

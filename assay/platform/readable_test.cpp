@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "assay/platform/fake_root.hpp"
+#include "assay/platform/root_fixture.hpp"
 
 namespace assay::platform {
 namespace {

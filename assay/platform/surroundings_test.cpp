@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/platform/fake_root.hpp"
+#include "assay/platform/root_fixture.hpp"
 
 namespace assay::platform {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "assay/model/collective.hpp"
-#include "assay/predict/simulate_in_child.hpp"
+#include "assay/predict/simulate_fixture.hpp"
 #include "assay/predict/simulate_network.hpp"
 
 namespace assay::predict {

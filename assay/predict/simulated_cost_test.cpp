@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/predict/simulate_in_child.hpp"
+#include "assay/predict/simulate_fixture.hpp"
 
 namespace assay::predict {
 namespace {

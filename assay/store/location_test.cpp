@@ -7,7 +7,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/store/secrets.hpp"
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 namespace assay::store {
 namespace {

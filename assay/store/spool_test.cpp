@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "assay/store/receipt.hpp"
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 namespace assay::store {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "assay/store/backup.hpp"
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 namespace assay::store {
 namespace {

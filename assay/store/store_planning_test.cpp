@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 namespace assay::store {
 namespace {

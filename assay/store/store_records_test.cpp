@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 namespace assay::store {
 namespace {

@@ -114,7 +114,6 @@ def test_a_simulated_step_is_that_of_the_formulas_and_feels_others(predict):
     assert busy["simulated_seconds"] == pytest.approx((60 + 2 + 80) * 1e-6, rel=1e-3)
 
 
-@pytest.mark.timing
 def test_growth_to_131072_devices_takes_seconds(assay, validate):
     """By formula: fifteen sizes, and advice for the largest. It takes a fraction of a second; the bound is generous."""
     cluster = ROOT / "examples/clusters/a100_16384_nodes.yaml"

@@ -15,7 +15,7 @@ import pytest
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
-import history_series as series  # noqa: E402
+from parts import history_series as series  # noqa: E402
 
 COUNT = 100
 
@@ -24,8 +24,8 @@ def otava(values, p):
     """Otava's change points; the same window, p and smallest change as ours."""
     pytest.importorskip("otava", reason="scripts/setup brings apache-otava")
     question = json.dumps({"series": values, "least": 0, "p": p})
-    done = subprocess.run([sys.executable, BENCH / "otava_points.py"], input=question, capture_output=True, text=True,
-                          check=True)  # fmt: skip
+    program = [sys.executable, BENCH / "parts" / "otava_points.py"]
+    done = subprocess.run(program, input=question, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 

@@ -130,7 +130,7 @@ def test_pelt_finds_what_ruptures_finds(random):
 
 
 def read_pairing():
-    path = pathlib.Path(__file__).parents[2] / "bench" / "pairing.py"
+    path = pathlib.Path(__file__).parents[2] / "bench" / "parts" / "pairing.py"
     spec = importlib.util.spec_from_file_location("pairing", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -240,18 +240,31 @@ def adopts_orphans():
     libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-@pytest.fixture
-def places(tmp_path):
-    """Makes as many places as a test needs."""
+@contextlib.contextmanager
+def places_below(folder):
     made = []
 
     def make(name):
-        made.append(Place(tmp_path / name))
+        made.append(Place(folder / name))
         return made[-1]
 
     yield make
     for place in made:
         place.close()
+
+
+@pytest.fixture
+def places(tmp_path):
+    """Makes as many places as a test needs."""
+    with places_below(tmp_path) as make:
+        yield make
+
+
+@pytest.fixture(scope="session")
+def common_places(tmp_path_factory):
+    """Makes places that tests share."""
+    with places_below(tmp_path_factory.mktemp("common")) as make:
+        yield make
 
 
 @pytest.fixture

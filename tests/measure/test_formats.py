@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import shutil
 
 import jsonschema
 import pytest
@@ -29,8 +30,7 @@ def validate(place):
     return check
 
 
-@pytest.fixture
-def campaign(place):
+def campaign_file(place):
     """A campaign with a bit of everything: phases, layers, settings, failures, instances and text to be quoted."""
     entry = "  - {network: toy, worker: fake, %s}\n"
     text = 'name: "quotes \\" and, commas"\nruns: 6\n'
@@ -42,8 +42,22 @@ def campaign(place):
 
 
 @pytest.fixture
-def measured(place, campaign):
-    place.assay("run", campaign, "--quiet", expect=4)
+def campaign(place):
+    return campaign_file(place)
+
+
+@pytest.fixture(scope="module")
+def store(common_places):
+    """What was measured, once for all tests."""
+    place = common_places("formats")
+    place.assay("run", campaign_file(place), "--quiet", expect=4)
+    return place.store
+
+
+@pytest.fixture
+def measured(place, campaign, store):
+    """A place with its own copy of that."""
+    shutil.copy(store, place.store)
     return place
 
 

@@ -1,5 +1,6 @@
 """Whatever a worker does: a typed outcome, no process left, bounded memory and time, no harm to its neighbours."""
 
+import functools
 import hashlib
 import json
 import pathlib
@@ -63,20 +64,34 @@ def assert_memory_is_bounded(ended, clean):
     assert ended.rank_peak_bytes - clean.rank_peak_bytes <= MOST_GROWTH_BYTES, "assay-rank grew"
 
 
-def run_between_neighbours(places, case, planted=None):
-    """The hostile record, the program that ended, the place, and a clean campaign of the same neighbours."""
-    place, quiet = places("hostile"), places("clean")
+@functools.cache
+def clean_campaign(make, seed):
+    """The program that ended and the samples of the same neighbours by themselves: the same for each hostile worker."""
+    quiet = make(f"clean-{seed}")
+    ended = quiet.assay("run", quiet.write("clean.yaml", campaign()), *BRIEF, *LIMITS, "--seed", seed)
+    return ended, samples(quiet.records())
+
+
+@pytest.fixture
+def neighbours(places, common_places):
+    """Runs a hostile worker between its neighbours."""
+    return functools.partial(run_between_neighbours, places, common_places)
+
+
+def run_between_neighbours(places, common_places, case, planted=None):
+    """The hostile record, the program that ended, and the one of a clean campaign of the same neighbours."""
+    place = places("hostile")
     file = place.write("hostile.yaml", campaign(case))
     seed, ids = seed_with_the_hostile_run_between(place, file)
+    clean, clean_samples = clean_campaign(common_places, seed)
     flags = [*BRIEF, *LIMITS, "--seed", seed]
-    clean = quiet.assay("run", quiet.write("clean.yaml", campaign()), *flags)
     ended = place.assay("run", file, *flags, expect=None, planted=planted)
     assert_no_process_left(place)
     records = place.records()
     by_start = sorted(records, key=lambda record: record["started_utc"])
     assert [record["trial"] == ids[2] for record in by_start] == [False, True, False]
     neighbours = [record for record in records if record["trial"] != ids[2]]
-    assert samples(neighbours) == samples(quiet.records())
+    assert samples(neighbours) == clean_samples
     assert all(record["outcome"]["kind"] == "ok" for record in neighbours)
     return by_start[1], ended, clean
 
@@ -87,9 +102,9 @@ def test_every_misbehaviour_that_the_issue_names_is_in_the_table():
 
 
 @pytest.mark.parametrize(("name", "stage"), CASES, ids=[f"{name}-{stage}" for name, stage in CASES])
-def test_a_hostile_worker_gets_a_typed_outcome_and_its_neighbours_do_not_notice(places, name, stage):
+def test_a_hostile_worker_gets_a_typed_outcome_and_its_neighbours_do_not_notice(neighbours, name, stage):
     expected, remark = table()[name][1:]
-    record, ended, clean = run_between_neighbours(places, (name, stage))
+    record, ended, clean = neighbours((name, stage))
     outcome = record["outcome"]
     assert outcome["kind"] == expected, json.dumps(outcome)[:500]
     assert ended.code == (0 if expected == "ok" else 4)
@@ -108,9 +123,9 @@ def test_a_hostile_worker_gets_a_typed_outcome_and_its_neighbours_do_not_notice(
     assert len(outcome["stderr_tail"] or "") <= 16 << 10
 
 
-def test_the_memory_check_sees_an_unlimited_line(places):
+def test_the_memory_check_sees_an_unlimited_line(neighbours):
     with pytest.raises(AssertionError, match="assay-rank grew"):
-        _, ended, clean = run_between_neighbours(places, ("line_1gb", "measure"), planted="no_line_limit")
+        _, ended, clean = neighbours(("line_1gb", "measure"), planted="no_line_limit")
         assert_memory_is_bounded(ended, clean)
 
 
@@ -137,7 +152,7 @@ def test_the_process_check_sees_a_tree_that_was_not_ended(place):
         kill_the_agent(place, "fork_setsid", planted="no_tree_kill")
 
 
-def test_the_agent_ends_what_a_broken_rank_leaves(places):
+def test_the_agent_ends_what_a_broken_rank_leaves(neighbours):
     """Defence in depth: the bug above is harmless while the agent lives, because the tree comes to it."""
-    record, _, _ = run_between_neighbours(places, ("fork_setsid_ok", "measure"), planted="no_tree_kill")
+    record, _, _ = neighbours(("fork_setsid_ok", "measure"), planted="no_tree_kill")
     assert record["outcome"]["kind"] == "ok"

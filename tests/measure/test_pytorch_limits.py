@@ -13,13 +13,10 @@ BRIEF = ["--runs", "1", "--seconds", "1s", "--warmup", "200ms", "--retries", "0"
 CPUS = sorted(os.sched_getaffinity(0))
 ONE_CPU = ("taskset", "-c", str(CPUS[0]))
 
-pytestmark = [
-    pytest.mark.timing,
-    pytest.mark.skipif(
-        not os.environ.get("ASSAY_ENVIRONMENTS"),
-        reason="needs `assay worker install pytorch`, and ASSAY_ENVIRONMENTS set",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("ASSAY_ENVIRONMENTS"),
+    reason="needs `assay worker install pytorch`, and ASSAY_ENVIRONMENTS set",
+)
 
 
 @pytest.fixture
@@ -43,6 +40,7 @@ def effective(record, name):
     return record["ranks"][0]["effective"][name]
 
 
+@pytest.mark.timing
 def test_two_threads_on_one_cpu(measure):
     result, record = measure("--intra-op", "2", before=ONE_CPU)
     assert result["trial"]["settings"]["intra_op"] == 2
@@ -51,12 +49,14 @@ def test_two_threads_on_one_cpu(measure):
     assert [reason["code"] for reason in result["validity"] if not reason["passing"]] == ["oversubscribed"]
 
 
+@pytest.mark.timing
 def test_left_alone_it_sees_the_one_cpu(measure):
     _, record = measure(before=ONE_CPU)
     assert effective(record, "intra_op") == 1
     assert "oversubscribed" not in codes(record)
 
 
+@pytest.mark.timing
 def test_two_threads_under_a_quota_of_one_cpu(measure, group):
     if len(CPUS) < 2:
         pytest.skip("needs two CPUs")
@@ -66,6 +66,7 @@ def test_two_threads_under_a_quota_of_one_cpu(measure, group):
     assert {"oversubscribed", "throttled"} <= set(codes(record)), codes(record)
 
 
+@pytest.mark.timing
 def test_a_contrary_variable_loses_against_the_setting(measure):
     result, record = measure("--intra-op", "1", "--env", "OMP_NUM_THREADS=2")
     assert result["trial"]["settings"]["env"] == {"OMP_NUM_THREADS": "2"}
@@ -74,6 +75,7 @@ def test_a_contrary_variable_loses_against_the_setting(measure):
     assert "oversubscribed" not in codes(record)
 
 
+@pytest.mark.timing
 def test_a_setting_that_asks_for_too_much_wins_against_a_modest_variable(measure):
     many = 2 * len(CPUS)
     result, record = measure("--intra-op", str(many), "--env", "OMP_NUM_THREADS=1")
@@ -83,6 +85,7 @@ def test_a_setting_that_asks_for_too_much_wins_against_a_modest_variable(measure
     assert "oversubscribed" in codes(record), record["ranks"][0]["disturbance"]
 
 
+@pytest.mark.timing
 def test_a_busy_loop_on_the_same_core(measure, neighbour):
     with neighbour("busy_loop") as pid:
         _, record = measure("--intra-op", "1", before=ONE_CPU)
@@ -90,6 +93,7 @@ def test_a_busy_loop_on_the_same_core(measure, neighbour):
     assert record["validity"]["trusted"] is False
 
 
+@pytest.mark.timing
 @pytest.mark.full  # the peak of the machine is measured for it
 def test_every_result_says_how_well_the_hardware_is_used(place):
     """A network's FLOP/s against the best gemm, which is measured once for the store."""

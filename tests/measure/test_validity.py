@@ -11,8 +11,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.timing
-
 BRIEF = ["--runs", "1", "--seconds", "1s", "--warmup", "100ms", "--retries", "0", "--quiet"]
 AGAIN = [word if word != "0" else "2" for word in BRIEF]  # retries
 CPU = min(os.sched_getaffinity(0))
@@ -96,6 +94,7 @@ def disturbance(record):
     return record["ranks"][0]["disturbance"]
 
 
+@pytest.mark.timing
 def test_two_busy_threads_on_one_cpu_are_oversubscribed(busy):
     [record] = busy("--option", "threads=2")
     reason = reasons(record)["oversubscribed"]
@@ -109,12 +108,14 @@ def test_two_busy_threads_on_one_cpu_are_oversubscribed(busy):
     assert disturbance(record)["cpus"] == 1
 
 
+@pytest.mark.timing
 def test_many_threads_on_one_cpu_are_seen_though_each_runs_little(busy):
     [record] = busy("--option", "threads=12")
     assert disturbance(record)["active_threads"] == 12
     assert "12 threads were busy on 1 CPU" in reasons(record)["oversubscribed"]["message"]
 
 
+@pytest.mark.timing
 def test_one_thread_on_one_cpu_is_not_oversubscribed(busy):
     [record] = busy("--option", "threads=1")
     assert "oversubscribed" not in reasons(record)
@@ -122,11 +123,13 @@ def test_one_thread_on_one_cpu_is_not_oversubscribed(busy):
     assert disturbance(record)["threads"] == 1
 
 
+@pytest.mark.timing
 def test_instances_that_share_a_cpu_are_oversubscribed_together(busy):
     [record] = busy("--instances", "2")
     assert "2 threads of 2 processes were busy on 1 CPU" in reasons(record)["oversubscribed"]["message"]
 
 
+@pytest.mark.timing
 def test_settings_that_stay_are_no_reason_to_measure_again(busy):
     records = busy("--option", "threads=2", brief=AGAIN)
     for record in records:
@@ -136,6 +139,7 @@ def test_settings_that_stay_are_no_reason_to_measure_again(busy):
     assert sum(record["counted"] for record in records) == 1
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two CPUs are needed to pass a quota of one")
 def test_a_quota_throttles_two_threads_and_leaves_one_alone(busy, group):
     before = group(quota_cpus=1)
@@ -146,6 +150,7 @@ def test_a_quota_throttles_two_threads_and_leaves_one_alone(busy, group):
     assert "2 threads were busy on a quota of 1 of" in reasons(two)["oversubscribed"]["message"]
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two CPUs are needed to pass a quota of one")
 def test_a_quota_leaves_one_thread_alone(busy, group):
     [one] = busy("--option", "threads=1", before=group(quota_cpus=1))
@@ -153,6 +158,7 @@ def test_a_quota_leaves_one_thread_alone(busy, group):
     assert not {"throttled", "oversubscribed"} & set(reasons(one)), reasons(one)
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a process more weight")
 def test_a_neighbour_on_the_same_cpu_is_named(busy, neighbour):
     with neighbour("busy_neighbour") as pid:
@@ -163,11 +169,13 @@ def test_a_neighbour_on_the_same_cpu_is_named(busy, neighbour):
     assert record["validity"]["trusted"] is False
 
 
+@pytest.mark.timing
 def test_a_planted_bug_that_loses_children_is_seen(busy, group):
     [record] = busy("--option", "children=1", before=(*group(), *ONE_CPU), planted="lost_children")
     assert disturbance(record)["cpu_ns"] < 0.2e9, "so the next test would fail on it"
 
 
+@pytest.mark.timing
 def test_the_workers_own_children_are_no_neighbours(busy, place, group):
     [record] = busy("--option", "children=1", before=(*group(), *ONE_CPU))
     own, children = map(float, (place.temporary / "used").read_text().split())
@@ -179,6 +187,7 @@ def test_the_workers_own_children_are_no_neighbours(busy, place, group):
     assert disturbance(record)["active_threads"] is None, "of threads that have ended nothing is known"
 
 
+@pytest.mark.timing
 def test_the_partner_of_a_pair_and_its_probes_are_no_neighbours(busy, group):
     records = busy("--lockstep", "--option", "threads=1", "--batch", "1,2", before=(*group(), *ONE_CPU))
     assert len(records) == 2

@@ -1,7 +1,8 @@
 """Every filled cell of the matrix that `assay worker list` prints is run here once, at the smallest size there is.
 
-A network of Assay's must have the parameters of its graph. Continuous integration takes two networks here, and several
-ranks on one (bench/equality has all workers infer on the others there); the rest is marked `full`.
+A network of Assay's must have the parameters of its graph. Continuous integration takes one network here, alone and on
+several ranks (bench/equality has all workers infer on others there), and of frameworks, which take seconds to start,
+one primitive (their own tests have all of them, and the collectives); the rest is marked `full`.
 """
 
 import functools
@@ -12,7 +13,7 @@ import textwrap
 
 import graphs
 import pytest
-from conftest import BUILD, FOLDERS, argv_of, interpreter
+from conftest import BUILD, FOLDERS, argv_of, info, interpreter
 from ranks import Ranks, under_mpirun
 
 PREPARE_SECONDS = 300
@@ -45,8 +46,7 @@ SMALLEST = {
     "xception": {"image": 71, "blocks": 1},
 }
 LARGE = {"vgg19", "alexnet", "bert_base", "gpt2", "vgg16"}  # 57 to 134 million parameters at any size
-BRIEF = {"mobilenet_v2", "resnet50"}
-OF_RANKS = {"mobilenet_v2"}  # on which several ranks are also tried in continuous integration
+BRIEF = {"mobilenet_v2", "gemm"}
 PRIMITIVES = {
     "gemm": {"m": 16, "n": 16, "k": 16},
     "batched_gemm": {"m": 16, "n": 16, "k": 16},
@@ -106,14 +106,19 @@ def parameter(*cell, full):
     return pytest.param(*cell, id="-".join(cell).replace(" ", ""), marks=[pytest.mark.full] if full else [])
 
 
+def is_brief(name, workload):
+    """Whether continuous integration tries it."""
+    return workload in BRIEF or (workload not in SMALLEST and "environment" not in info(name)) or workload[0] == "*"
+
+
 CELLS = cells()
 ALONE = [
-    parameter(name, workload, mode, full=workload in SMALLEST.keys() - BRIEF)
+    parameter(name, workload, mode, full=not is_brief(name, workload))
     for name, workload, mode, _ in CELLS
     if workload not in COLLECTIVES | NEEDS_A_DEVICE
 ]
 TOGETHER = [
-    parameter(name, workload, mode, full=workload in SMALLEST and (workload not in OF_RANKS or mode == "infer"))
+    parameter(name, workload, mode, full=not is_brief(name, workload) or (workload in SMALLEST and mode == "infer"))
     for name, workload, mode, ranks in CELLS
     if ranks
 ]

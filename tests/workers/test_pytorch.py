@@ -103,7 +103,6 @@ def test_layout_is_read_back(start):
         assert prepared["effective"]["layout"] == layout
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("mode", ["infer", "train"])
 def test_a_compiled_step_has_phases_but_no_layers(worker, mode):
     prepared = worker.prepare(**SMALL, mode=mode, settings={"compile": "inductor"}, seconds=300)

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "assay/store/stores/postgres/postgres.hpp"
-#include "assay/store/stores/postgres/test_server.hpp"
+#include "assay/store/stores/postgres/server_fixture.hpp"
 
 namespace assay::store {
 namespace {

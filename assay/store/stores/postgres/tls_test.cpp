@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "assay/store/stores/postgres/test_server.hpp"
+#include "assay/store/stores/postgres/server_fixture.hpp"
 
 namespace assay::store {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/sqlite/database.hpp"
 
 namespace assay::store {

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace {

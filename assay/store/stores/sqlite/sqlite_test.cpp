@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "assay/store/record_row.hpp"
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace assay::store {

@@ -5,7 +5,7 @@ import json
 import pathlib
 import shutil
 
-import figure
+from parts import figure
 
 
 @dataclasses.dataclass

@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "workers" / "common"))
 import assay_data  # noqa: E402
 import assay_worker  # noqa: E402

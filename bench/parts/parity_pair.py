@@ -14,7 +14,7 @@ import statistics
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "workers" / "pytorch"), str(ROOT / "workers" / "common")]
 
 STEPS = 2  # of a slice

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-import figure
+from parts import figure
 
 PATIENCE = 60  # seconds for one command, which takes a fraction of one
 KINDS = ("lost", "twice", "changed", "corrupt", "exit", "message", "processes", "folders")

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
 ASSAY = BUILD / "assay"
+PARTS = ROOT / "bench" / "parts"
+PROGRAMS = BUILD / "bench"
 
 
 class Workplace:

@@ -5,8 +5,9 @@ import io
 import os
 import warnings
 
-import figure
 import numpy as np
+
+from parts import figure
 
 NAMES = ("extra-p", "forest", "gauss")
 

@@ -1,4 +1,4 @@
-#include "assay/store/stores/postgres/test_server.hpp"
+#include "assay/store/stores/postgres/server_fixture.hpp"
 
 #include <fcntl.h>
 #include <grp.h>

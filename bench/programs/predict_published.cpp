@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <map>
 
-#include "bench/published.hpp"
+#include "bench/programs/published.hpp"
 
 namespace assay::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/planted_law.hpp"
+#include "bench/programs/planted_law.hpp"
 
 #include <cmath>
 #include <random>

@@ -7,7 +7,7 @@
 #include "assay/model/family.hpp"
 #include "assay/model/fit.hpp"
 #include "assay/model/prediction.hpp"
-#include "bench/planted_law.hpp"
+#include "bench/programs/planted_law.hpp"
 
 namespace assay::bench {
 namespace {

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-import figure
+from parts import figure
 
 RUNS = 10
 TRIALS = (100, 1_000, 10_000)

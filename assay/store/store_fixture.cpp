@@ -1,4 +1,4 @@
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 
 #include <cstdlib>
 #include <stdexcept>

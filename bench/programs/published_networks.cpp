@@ -1,6 +1,6 @@
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
-#include "bench/published.hpp"
+#include "bench/programs/published.hpp"
 
 namespace assay::bench {
 namespace {

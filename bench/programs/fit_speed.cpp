@@ -13,7 +13,7 @@
 #include "assay/model/evolve.hpp"
 #include "assay/model/family.hpp"
 #include "assay/model/generic_form.hpp"
-#include "bench/planted_law.hpp"
+#include "bench/programs/planted_law.hpp"
 
 namespace assay::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "assay/store/store_suite.hpp"
+#include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/postgres/connection.hpp"
 
 namespace assay::store::postgres {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "bench/published.hpp"
+#include "bench/programs/published.hpp"
 
 namespace assay::bench {
 namespace {

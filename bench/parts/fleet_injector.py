@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from fleet_cluster import group_of
+from parts.fleet_cluster import group_of
 
 LEASE = 3  # seconds
 

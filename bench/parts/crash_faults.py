@@ -13,8 +13,8 @@ import subprocess
 import time
 from collections.abc import Callable
 
-import figure
-from crash_campaign import Ended, Subject, end
+from parts import figure
+from parts.crash_campaign import Ended, Subject, end
 
 RANK = figure.BUILD / "libexec" / "assay-rank"
 

@@ -8,11 +8,11 @@ import json
 import math
 import sys
 
-import figure
+from parts import figure
 
 sys.path.append(str(figure.ROOT / "tests" / "live"))
 import rank_runs
-from shaped_hosts import EAGER
+from shaped_hosts import EAGER, ShapedHosts, why_not  # noqa: F401
 
 BURST_BYTES = 64 << 10  # of the links: small beside a step's gradients, since it passes at once after a pause
 WORKERS = {

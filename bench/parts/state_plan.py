@@ -113,7 +113,7 @@ def campaign_text(wanted, runs, measure=None, name=CAMPAIGN):
         merged.setdefault((network, mode, tuple(runtimes)), []).append(batch)
     lines = [
         "# Every runtime on every network: docs/state_of_frameworks.md has the table that it fills.",
-        "# Written by `bench/state_of_frameworks --write-example`; sizes and reasons are in bench/state_plan.py.",
+        "# Written by `bench/state_of_frameworks --write-example`; sizes and reasons are in bench/parts/state_plan.py.",
         f"name: {name}",
         "seed: 1",
         f"runs: {runs} # the first of all trials, then the second of all: what is cut short is cut alike",

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-import figure
+from parts import figure
 
 sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
 from slurm_fleet import SlurmFleet, group_of, paced, why_not  # noqa: F401

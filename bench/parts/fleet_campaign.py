@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-import figure
+from parts import figure
 
 sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
 from postgres_server import PostgresServer, programs, why_not  # noqa: F401

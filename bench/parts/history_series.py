@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 
-import figure
+from parts import figure
 
 POINTS = 80
 LEAST = 0.02
@@ -67,6 +67,6 @@ def python_with_otava():
 def found_by_otava(histories, python):
     """The same by Apache Otava with its own defaults, but for the smallest change that is told."""
     question = json.dumps({"series": histories, "least": LEAST})
-    done = subprocess.run([python, figure.ROOT / "bench" / "otava_points.py"], input=question, capture_output=True,
+    done = subprocess.run([python, figure.PARTS / "otava_points.py"], input=question, capture_output=True,
                           text=True, check=True)  # fmt: skip
     return json.loads(done.stdout)
