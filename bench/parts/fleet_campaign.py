@@ -47,7 +47,7 @@ class Fleet:
         (self.folder / "tmp").mkdir(exist_ok=True)
         own = {
             "TMPDIR": str(self.folder / "tmp"),
-            "ASSAY_SPOOL": str(self.folder / "spool.db"),
+            "ASSAY_SPOOL": str(self.folder / "spool"),
             "ASSAY_NO_HOST_LOCK": "true",
         }
         return {**kept, **own, "ASSAY_STORE": self.store, **more}
