@@ -60,8 +60,26 @@ std::string last_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-/// Others may use an environment; its files are there when its mark says so.
+/// Others may use an environment.
 constexpr WriteOptions kLasting{.mode = 0644, .durable = true};
+
+/// `folder` itself, to be synchronised.
+Fd opened(const fs::path& folder) {
+  Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) file_failed(errno, "open", folder.string());
+  return fd;
+}
+
+/// Names that were changed in `folder` stay changed when the power fails.
+void sync_names(const fs::path& folder) {
+  if (fsync(opened(folder).get()) != 0) file_failed(errno, "write", folder.string());
+}
+
+/// All that was written to the file system of `folder` is on its disk: pip writes thousands of files and waits for
+/// none.
+void sync_all(const fs::path& folder) {
+  if (syncfs(opened(folder).get()) != 0) file_failed(errno, "write", folder.string());
+}
 
 class Installer {
  public:
@@ -131,8 +149,8 @@ class Installer {
              folder_.string());
       }
       tell("removing what was there");
-      // Not complete from now on, whatever happens next.
-      fs::rename(folder_ / plan::kInstalledFile, folder_ / kInstallingFile, error);
+      unmark();
+      sync_names(folder_);
       empty();
     }
     owned_ = true;
@@ -159,6 +177,13 @@ class Installer {
            fs::is_empty(folder_, ignored);
   }
 
+  /// Not complete from now on, whatever happens next.
+  void unmark() const {
+    const fs::path file = folder_ / plan::kInstalledFile;
+    if (std::rename(file.c_str(), (folder_ / kInstallingFile).c_str()) != 0 && errno != ENOENT)
+      file_failed(errno, "rename", file.string());
+  }
+
   /// Removes everything but the mark, so that the folder stays recognisable if this is interrupted.
   void empty() const {
     std::error_code error;
@@ -174,6 +199,7 @@ class Installer {
   void remove() const {
     if (!owned_) return;
     try {
+      unmark();
       empty();
       std::error_code ignored;
       fs::remove_all(folder_, ignored);
@@ -203,9 +229,17 @@ class Installer {
     check_release(installed);
     if (worker_.environment->build) build(python);
     write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n", kLasting);
+    complete();
+    return installed;
+  }
+
+  /// What installed.json says is true after a power cut, too: all else is on the disk before it has its name.
+  void complete() const {
+    tell("waiting until all of it is on the disk");
+    sync_all(folder_);
     if (std::rename((folder_ / kInstallingFile).c_str(), (folder_ / plan::kInstalledFile).c_str()) != 0)
       file_failed(errno, "write", (folder_ / plan::kInstalledFile).string());
-    return installed;
+    sync_names(folder_);
   }
 
   /// Builds the worker's own folder against the packages. Programs go to the environment's bin.

@@ -35,9 +35,9 @@ struct Installation {
 
 /// Makes the virtual environment of `worker` (as its worker.json says; see Catalog::installable) with `release` of its
 /// main package; null: the one its requirements pin. An environment is made at its final place, because it cannot be
-/// moved, and is complete when installed.json is there, which is written last. What an interrupted installation left
-/// is removed first. Of two installations at once the second waits, and then finds it done.
-/// Throws Error where it cannot be made; nothing is left of it then.
+/// moved, and is complete when installed.json is there, which is named last, once all else is on the disk: a power cut
+/// leaves a complete environment or none. What an interrupted installation left is removed first. Of two installations
+/// at once the second waits, and then finds it done. Throws Error where it cannot be made; nothing is left of it then.
 /// The calling process becomes a subreaper and must have no other children.
 Installation install(const plan::WorkerInfo& worker, const std::optional<std::string>& release,
                      const InstallOptions& options);

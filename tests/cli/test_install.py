@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -98,10 +99,11 @@ class User:
                 "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.path / "wheels"), "PIP_CONFIG_FILE": os.devnull,
                 **more}  # fmt: skip
 
-    def start(self, *arguments, program="assay", **more):
-        return subprocess.Popen([BUILD / program, *map(str, arguments)], cwd=self.path, env=self.environment(**more),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True)  # fmt: skip
+    def start(self, *arguments, program="assay", under=(), **more):
+        """`under` is a program, with its arguments, that runs Assay."""
+        return subprocess.Popen([*under, BUILD / program, *map(str, arguments)], cwd=self.path,
+                                env=self.environment(**more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)  # fmt: skip
 
     def assay(self, *arguments, expect=0, **more):
         process = self.start(*arguments, **more)
@@ -267,6 +269,28 @@ def killed_at(user, stage, **options):
 def test_a_planted_bug_that_marks_it_too_early_is_seen(user):
     killed_at(user, "pyvenv.cfg", program="assay-planted-installed_too_early")
     assert user.listed() == {"1.0": True}, "so the next test would fail on it"
+
+
+def calls_of(user, program="assay"):
+    """What an installation asks the system for, in order: "sync" of the whole file system, "name" of installed.json,
+    "folder" where the environment's names are made to last. Only those that ended well."""
+    trace = user.path / "trace"
+    watch = ["strace", "--decode-fds=path", "--trace=syncfs,fsync,rename,renameat,renameat2", "-o", trace]
+    user.assay("worker", "install", "tiny", program=program, under=watch)
+    folder = re.escape(str(user.environments / "tiny-1.0"))
+    kinds = {"sync": rf"syncfs\(\d+<{folder}>\) += 0", "folder": rf"fsync\(\d+<{folder}>\) += 0",
+             "name": rf'rename\w*\(.*"{folder}/installed.json".*\) += 0'}  # fmt: skip
+    return [kind for line in trace.read_text().splitlines() for kind, form in kinds.items() if re.match(form, line)]
+
+
+def test_it_is_on_the_disk_before_it_says_so(user):
+    """A power cut keeps what was synchronised, and any part of the rest: so all else comes before the name, and the
+    name itself before the command ends."""
+    assert calls_of(user) == ["sync", "name", "folder"]
+
+
+def test_a_planted_bug_that_names_it_before_it_is_on_the_disk_is_seen(user):
+    assert calls_of(user, "assay-planted-named_before_on_disk") != ["sync", "name", "folder"]
 
 
 @pytest.mark.parametrize("stage", STAGES)
