@@ -15,6 +15,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/measure/install_environment.hpp"
 #include "assay/measure/program.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/measure/spawn.hpp"
@@ -36,17 +37,6 @@ constexpr const char* kInstallingFile = "installing.json";
 
 /// Ends the installation because the user wants so.
 struct Stopped {};
-
-/// The environment of this process, which pip's configuration may lie in, and the installation's mark.
-std::vector<std::string> inherited_environment(const fs::path& folder) {
-  std::vector<std::string> out;
-  const std::string mark = std::string(kInstallVariable) + "=";
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string_view(*entry).starts_with(mark)) out.emplace_back(*entry);
-  }
-  out.push_back(mark + folder.string());
-  return out;
-}
 
 /// The last lines for a person: blank ones left out, each made printable.
 std::string last_lines(const std::string& text) {
@@ -88,7 +78,7 @@ class Installer {
         release_(release),
         options_(options),
         folder_(plan::environment_folder(options.environments, worker.name, release)),
-        environment_(inherited_environment(folder_)) {}
+        environment_(install_environment(folder_)) {}
 
   Installation run() {
     std::error_code error;
@@ -221,8 +211,8 @@ class Installer {
     execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_),
             {python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
              "-r", requirements},
-            fmt::format("Check the release and the network; pip read {}.",
-                        (worker_.folder / worker_.environment->requirements).string()));
+            fmt::format("Check the release and the network; pip read {}.{}",
+                        (worker_.folder / worker_.environment->requirements).string(), about_withheld_variables()));
     const std::string python_release =
         first_line({python, "-I", "-c", "import platform; print(platform.python_version())"});
     plan::Installed installed{worker_.name, release_, python_release, packages(python), utc_now()};

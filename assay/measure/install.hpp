@@ -9,9 +9,6 @@
 
 namespace assay::measure {
 
-/// Marks everything an installation starts, so that what a killed one left behind can be found and ended.
-constexpr const char* kInstallVariable = "ASSAY_INSTALL";
-
 struct InstallOptions {
   std::filesystem::path environments;  ///< folder below which environments lie; made where it is not there
   std::string python = "python3";      ///< interpreter that the environment is made with

@@ -1,13 +1,10 @@
 """`assay worker install`: several releases of a framework side by side, whatever interrupts it.
 
-The framework is a package of one line that is made here, and pip is told by its own variables to look only there: so
-nothing needs the network, and it is seen that pip gets the user's variables and the worker does not.
+The framework is a package of one line that tiny_worker.py makes, and pip's configuration file names its folder: so
+nothing needs the network, and it is seen that this file counts while variables of pip's do not.
 """
 
-import contextlib
 import json
-import os
-import pathlib
 import re
 import signal
 import subprocess
@@ -18,116 +15,9 @@ import zipfile
 import jsonschema
 import pytest
 import referencing
+from tiny_worker import LIMIT_SECONDS, ROOT, WORKER, User
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
-LIMIT_SECONDS = 120
 QUICK = ["--runs", "1", "--seconds", "5ms", "--warmup", "0", "--retries", "0", "--quiet"]
-
-WORKER = {
-    "name": "tiny",
-    "release": "1.0",
-    "protocol": 1,
-    "description": "A framework of one line",
-    "argv": ["{environment}/bin/python", "{folder}/worker.py"],
-    "networks": ["toy"],
-    "modes": ["infer"],
-    "precisions": ["fp32"],
-    "devices": ["cpu"],
-    "details": ["step"],
-    "environment": {"package": "Tiny_Framework", "requirements": "requirements.txt"},
-    "operators": ["convolution", "linear"],
-    "files": ["py"],
-}
-PROGRAM = """
-import os, sys
-sys.path.insert(0, {common!r})
-import assay_worker
-
-class Tiny(assay_worker.Framework):
-    def prepare(self, prepare):
-        if prepare.workload["network"] != "toy":
-            raise assay_worker.Refused("network '%s': there is only toy" % prepare.workload["network"])
-        if prepare.workload["precision"] != "fp32":
-            raise assay_worker.Refused("precision '%s': there is only fp32" % prepare.workload["precision"])
-        import tiny_framework
-        leaked = sorted(name for name in os.environ if name.startswith("PIP_"))
-        return assay_worker.Prepared(versions={{"tiny_framework": tiny_framework.RELEASE, "leaked": " ".join(leaked)}})
-
-    def step(self):
-        sum(range(1000))  # longer than the microsecond in which the conformance suite expects one step
-
-if __name__ == "__main__":
-    sys.exit(assay_worker.serve(Tiny))
-"""
-
-
-def make_wheel(folder, release):
-    """The least that pip takes for a package."""
-    info = f"tiny_framework-{release}.dist-info"
-    with zipfile.ZipFile(folder / f"tiny_framework-{release}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("tiny_framework.py", f"RELEASE = {release!r}\n")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-framework\nVersion: {release}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-
-
-class User:
-    """A folder with workers, packages and environments of its own."""
-
-    def __init__(self, path):
-        self.path = path
-        self.environments = path / "environments"
-        self.folder = path / "workers" / "tiny"
-        self.folder.mkdir(parents=True)
-        (path / "tmp").mkdir()
-        (path / "wheels").mkdir()
-        for release in ("1.0", "1.1", "1.10rc1"):
-            make_wheel(path / "wheels", release)
-        self.write_worker()
-
-    def write_worker(self, pin="1.0", **changes):
-        (self.folder / "worker.json").write_text(json.dumps({**WORKER, **changes}))
-        (self.folder / "worker.py").write_text(PROGRAM.format(common=str(ROOT / "workers" / "common")))
-        (self.folder / "requirements.txt").write_text(f"# what it needs\ntiny-framework=={pin}\n")
-
-    def environment(self, **more):
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "PIP_"))}
-        return {**env, "ASSAY_WORKERS": str(self.path / "workers"), "ASSAY_ENVIRONMENTS": str(self.environments),
-                "ASSAY_HOST_LOCK": str(self.path / "host.lock"), "TMPDIR": str(self.path / "tmp"),
-                "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.path / "wheels"), "PIP_CONFIG_FILE": os.devnull,
-                **more}  # fmt: skip
-
-    def start(self, *arguments, program="assay", under=(), **more):
-        """`under` is a program, with its arguments, that runs Assay."""
-        return subprocess.Popen([*under, BUILD / program, *map(str, arguments)], cwd=self.path,
-                                env=self.environment(**more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)  # fmt: skip
-
-    def assay(self, *arguments, expect=0, **more):
-        process = self.start(*arguments, **more)
-        try:
-            stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
-        finally:
-            process.kill()
-            process.wait()
-        assert process.returncode == expect, f"exit code {process.returncode} in place of {expect}:\n{stdout}{stderr}"
-        return stdout, stderr
-
-    def listed(self):
-        """The releases of the worker: whether each is installed."""
-        workers = json.loads(self.assay("worker", "list", "--json")[0])
-        return {worker["release"]: worker["installed"] for worker in workers if worker["name"] == "tiny"}
-
-    def left(self):
-        """Processes that an installation has left."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if entry.name.isdigit() and f"={self.environments}/".encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-        return found
 
 
 def until(condition, what, seconds=300):
@@ -190,6 +80,11 @@ def test_installing_again_is_quick_and_changes_nothing(installed):
     assert marker.stat() == before
 
 
+def test_variables_of_pip_change_nothing(installed):
+    """PIP_TARGET would have put the packages there, and without the configuration file there are none."""
+    assert not (installed.path / "elsewhere").exists()
+
+
 def schema_of(name):
     return json.loads((ROOT / "docs/formats" / f"{name}.schema.json").read_text())
 
@@ -211,6 +106,9 @@ def test_a_release_that_is_not_there_shows_what_pip_says_and_leaves_nothing(user
     _, stderr = user.assay("worker", "install", "tiny==9.9", expect=1)
     assert "assay: worker tiny 9.9: installing Tiny_Framework==9.9 and what it needs failed (code 1)." in stderr
     assert "No matching distribution found for tiny-framework==9.9" in stderr
+    # Whoever relies on variables of pip's reads which did not count, but no value of theirs.
+    assert "Assay does not pass on PIP_CONFIG_FILE, PIP_TARGET: use pip's configuration file instead" in stderr
+    assert str(user.path / "elsewhere") not in stderr
     assert not (user.environments / "tiny-9.9").exists()
 
 
