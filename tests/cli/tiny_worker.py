@@ -5,10 +5,13 @@ on another file system.
 """
 
 import contextlib
+import hashlib
+import io
 import json
 import os
 import pathlib
 import subprocess
+import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -71,6 +74,20 @@ def make_wheel(folder, release, name="tiny_framework", requires=(), files=None):
     return file
 
 
+def make_source(folder, release, ran, name="tiny_framework"):
+    """A source distribution whose own program makes the file `ran` when pip builds it, and needs nothing for that."""
+    files = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {release}\n",
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n',
+        "own.py": f"import pathlib\npathlib.Path({str(ran)!r}).touch()\n",
+    }
+    with tarfile.open(folder / f"{name}-{release}.tar.gz", "w:gz") as archive:
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"{name}-{release}/{path}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
 class User:
     """A folder with workers, packages and environments of its own, and a configuration file of pip's that names the
     packages. Every variable of pip's that is set here would spoil an installation."""
@@ -86,6 +103,7 @@ class User:
             make_wheel(self.wheels, release)
         self.serve(self.wheels)
         self.write_worker()
+        self.write_lock()
 
     def serve(self, *folders):
         """The folders that pip looks for packages in."""
@@ -96,6 +114,12 @@ class User:
         (self.folder / "worker.json").write_text(json.dumps({**WORKER, **changes}))
         (self.folder / "worker.py").write_text(PROGRAM.format(common=str(ROOT / "workers" / "common")))
         (self.folder / "requirements.txt").write_text(f"# what it needs\ntiny-framework=={pin}\n")
+
+    def write_lock(self, release="1.0"):
+        """With the hash of the wheel that is there now."""
+        wheel = (self.wheels / f"tiny_framework-{release}-py3-none-any.whl").read_bytes()
+        line = f"tiny-framework=={release} \\\n    --hash=sha256:{hashlib.sha256(wheel).hexdigest()}\n"
+        (self.folder / "requirements.lock").write_text("# every package, with hashes\n" + line)
 
     def environment(self, **more):
         """For Assay; of `more`, a variable that is None is left out."""
