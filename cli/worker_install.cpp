@@ -16,6 +16,7 @@ struct InstallFlags {
   std::vector<std::string> workers;
   std::string python = "python3";
   bool again = false;
+  bool unlocked = false;
   bool json = false;
 };
 
@@ -56,6 +57,7 @@ measure::Installation install_one(const std::string& reference, const plan::Cata
   options.environments = environments_root();
   options.python = flags.python;
   options.again = flags.again;
+  options.unlocked = flags.unlocked;
   options.stop_fd = stop_fd;
   options.progress = [&](const std::string& step, const std::string& detail) { progress.show(step, detail); };
   if (options.environments.empty()) {
@@ -72,7 +74,7 @@ int install(const InstallFlags& flags) {
   for (const auto& reference : flags.workers) {
     const auto done = install_one(reference, catalog, flags, stop.get());
     if (done.end == measure::InstallEnd::stopped) {
-      std::fprintf(stderr, "assay: stopped; nothing is left of %s, and the same command begins it anew\n",
+      std::fprintf(stderr, "assay: stopped; nothing is left of %s, and the same command begins it again\n",
                    reference.c_str());
       return kExitStopped;
     }
@@ -83,8 +85,9 @@ int install(const InstallFlags& flags) {
       one["new"] = is_new;
       out.push_back(std::move(one));
     } else {
-      print(fmt::format("{} {} {}: {}\n", done.installed.name, done.installed.release,
-                        is_new ? "is installed" : "is already there", done.folder.string()));
+      print(fmt::format("{} {} {}: {}{}\n", done.installed.name, done.installed.release,
+                        is_new ? "is installed" : "is already there", done.folder.string(),
+                        done.installed.locked == true ? "" : " (not locked: hashes were not checked)"));
     }
   }
   if (flags.json) print(out.dump(2) + "\n");
@@ -100,6 +103,7 @@ void add_worker_install(CLI::App& worker, int& exit_code) {
       ->required();
   command->add_option("--python", flags->python, "Interpreter to make it with")->capture_default_str();
   command->add_flag("--again", flags->again, "Redo one that is there");
+  command->add_flag("--unlocked", flags->unlocked, "Take what pip finds, without checking hashes of files");
   command->add_flag("--json", flags->json, "Print what was installed as JSON");
   command->callback([flags, &exit_code] { exit_code = install(*flags); });
 }

@@ -15,6 +15,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/measure/install_environment.hpp"
 #include "assay/measure/program.hpp"
 #include "assay/measure/regular_file.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -32,22 +33,15 @@ constexpr std::int64_t kLeftoversNs = 5'000'000'000;
 constexpr const char* kListing = "listing what was installed";
 constexpr const char* kBuildAdvice =
     "It needs CMake, Ninja, a C++ compiler and what Assay itself is built from (scripts/setup).";
+constexpr const char* kPipFoundOtherHash = "DO NOT MATCH THE HASHES";
+constexpr const char* kAlteredAdvice =
+    "A file that was served is not the one that the worker's lock names: its hash differs. It was altered, or it is "
+    "another build under the same name. Nothing of it is left; find out which before you install it in another way.";
 // Marks a folder as ours before anything else is in it; renamed to installed.json at the end.
 constexpr const char* kInstallingFile = "installing.json";
 
 /// Ends the installation because the user wants so.
 struct Stopped {};
-
-/// The environment of this process, which pip's configuration may lie in, and the installation's mark.
-std::vector<std::string> inherited_environment(const fs::path& folder) {
-  std::vector<std::string> out;
-  const std::string mark = std::string(kInstallVariable) + "=";
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string_view(*entry).starts_with(mark)) out.emplace_back(*entry);
-  }
-  out.push_back(mark + folder.string());
-  return out;
-}
 
 /// The last lines for a person: blank ones left out, each made printable.
 std::string last_lines(const std::string& text) {
@@ -61,8 +55,33 @@ std::string last_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-/// Others may use an environment; its files are there when its mark says so.
+/// Others may use an environment.
 constexpr WriteOptions kLasting{.mode = 0644, .durable = true};
+
+/// `folder` itself, to be synchronised.
+Fd opened(const fs::path& folder) {
+  Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) file_failed(errno, "open", folder.string());
+  return fd;
+}
+
+/// Names that were changed in `folder` stay changed when the power fails.
+void sync_names(const fs::path& folder) {
+  if (fsync(opened(folder).get()) != 0) file_failed(errno, "write", folder.string());
+}
+
+/// All that was written to the file system of `folder` is on its disk: pip writes thousands of files and waits for
+/// none.
+void sync_all(const fs::path& folder) {
+  if (syncfs(opened(folder).get()) != 0) file_failed(errno, "write", folder.string());
+}
+
+/// What pip is given.
+struct Wanted {
+  std::string requirements;                ///< the text of its file
+  std::vector<plan::PinnedPackage> known;  ///< what was asked for and what the lock lists
+  bool locked = false;                     ///< the file has hashes, and pip takes nothing else
+};
 
 class Installer {
  public:
@@ -71,7 +90,7 @@ class Installer {
         release_(release),
         options_(options),
         folder_(plan::environment_folder(options.environments, worker.name, release)),
-        environment_(inherited_environment(folder_)) {}
+        environment_(install_environment(folder_)) {}
 
   Installation run() {
     std::error_code error;
@@ -131,8 +150,8 @@ class Installer {
              folder_.string());
       }
       tell("removing what was there");
-      // Not complete from now on, whatever happens next.
-      fs::rename(folder_ / plan::kInstalledFile, folder_ / kInstallingFile, error);
+      unmark();
+      sync_names(folder_);
       empty();
     }
     owned_ = true;
@@ -159,6 +178,13 @@ class Installer {
            fs::is_empty(folder_, ignored);
   }
 
+  /// Not complete from now on, whatever happens next.
+  void unmark() const {
+    const fs::path file = folder_ / plan::kInstalledFile;
+    if (std::rename(file.c_str(), (folder_ / kInstallingFile).c_str()) != 0 && errno != ENOENT)
+      file_failed(errno, "rename", file.string());
+  }
+
   /// Removes everything but the mark, so that the folder stays recognisable if this is interrupted.
   void empty() const {
     std::error_code error;
@@ -174,6 +200,7 @@ class Installer {
   void remove() const {
     if (!owned_) return;
     try {
+      unmark();
       empty();
       std::error_code ignored;
       fs::remove_all(folder_, ignored);
@@ -182,30 +209,100 @@ class Installer {
   }
 
   plan::Installed make() const {
-    const std::string asked =
-        plan::with_release(plan::read_worker_file(worker_.folder / worker_.environment->requirements),
-                           worker_.environment->package, release_);
+    const Wanted wanted = what_is_wanted();
     const std::string python = (folder_ / "bin" / "python").string();
     // -I: variables and packages of the user's own must not leak into the environment.
     execute(fmt::format("making the environment with {}", options_.python),
             {options_.python, "-I", "-m", "venv", folder_.string()},
             "Install Python 3 with its module venv (Debian: python3-venv), or name another interpreter with --python.");
-    const std::string requirements = (folder_ / "requirements.txt").string();
-    write_file(requirements, asked, kLasting);
-    execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_),
-            {python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
-             "-r", requirements},
-            fmt::format("Check the release and the network; pip read {}.",
-                        (worker_.folder / worker_.environment->requirements).string()));
+    get_packages(python, wanted);
     const std::string python_release =
         first_line({python, "-I", "-c", "import platform; print(platform.python_version())"});
-    plan::Installed installed{worker_.name, release_, python_release, packages(python), utc_now()};
-    check_release(installed);
+    plan::Installed installed{worker_.name, release_, python_release, packages(python), utc_now(), wanted.locked};
+    check_release(installed, wanted);
     if (worker_.environment->build) build(python);
     write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n", kLasting);
+    complete();
+    return installed;
+  }
+
+  fs::path requirements_file() const { return worker_.folder / worker_.environment->requirements; }
+  fs::path lock_file() const { return worker_.folder / plan::lock_name(worker_.environment->requirements); }
+
+  /// The lock where it is of this release; else the requirements with this release in place of theirs.
+  Wanted what_is_wanted() const {
+    const auto& package = worker_.environment->package;
+    const std::string asked = plan::with_release(plan::read_worker_file(requirements_file()), package, release_);
+    Wanted out{plan::with_exact_pins(asked), plan::pinned_packages(asked), false};
+    if (std::error_code ignored; fs::symlink_status(lock_file(), ignored).type() == fs::file_type::not_found)
+      return out;
+    const std::string lock = plan::read_worker_file(lock_file());
+    const auto locked = plan::pinned_packages(lock);
+    out.known.insert(out.known.end(), locked.begin(), locked.end());
+    if (options_.unlocked || !plan::find_build(locked, package, release_)) return out;
+    for (const auto& pin : plan::pinned_packages(asked)) {
+      if (plan::find_build(locked, pin.name, pin.release)) continue;
+      fail(ErrorKind::usage, "worker {}: {} has no {}=={}, which {} pins. Renew it with scripts/lock-workers {}.",
+           worker_.name, lock_file().string(), pin.name, pin.release, worker_.environment->requirements, worker_.name);
+    }
+    out.requirements = plan::with_exact_pins(lock);
+    out.locked = true;
+    return out;
+  }
+
+  /// Wheels alone: a source distribution is a program that pip would run.
+  void get_packages(const std::string& python, const Wanted& wanted) const {
+    const std::string requirements = (folder_ / "requirements.txt").string();
+    write_file(requirements, wanted.requirements, kLasting);
+    std::vector<std::string> argv{python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"};
+    argv.insert(argv.end(), {"--progress-bar", "off", "--only-binary", ":all:", "-r", requirements});
+    if (wanted.locked) argv.push_back("--require-hashes");
+    execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_), argv,
+            pip_advice(wanted));
+    if (!wanted.locked) check_builds(wanted);
+  }
+
+  std::string pip_advice(const Wanted& wanted) const {
+    if (!wanted.locked) {
+      return fmt::format(
+          "Check the release, spelled as the index spells it, and the network; pip read {} and takes wheels alone.{}",
+          requirements_file().string(), about_withheld_variables());
+    }
+    return fmt::format(
+        "pip may install only what {} lists. Check the network. If your index has other builds, or none for this "
+        "Python, docs/frameworks.md says how pip finds the right ones; `assay worker install {} --unlocked` takes what "
+        "there is and checks no hashes.{}",
+        lock_file().string(), worker_.name, about_withheld_variables());
+  }
+
+  /// Builds of packages (1.0+cpu) that nobody asked for. Read from names of folders: no program of the environment may
+  /// start before, since a package can have code run whenever its Python starts.
+  void check_builds(const Wanted& wanted) const {
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder_ / "lib", error), end; !error && it != end; it.increment(error)) {
+      if (it.depth() < 2) continue;  // lib/python3.11/site-packages
+      it.disable_recursion_pending();
+      const std::string name = it->path().stem().string();
+      const auto dash = name.find('-');
+      if (it->path().extension() != ".dist-info" || dash == std::string::npos) continue;
+      const std::string package = name.substr(0, dash);
+      const std::string release = name.substr(dash + 1);
+      if (release.find('+') == std::string::npos || plan::find_build(wanted.known, package, release)) continue;
+      fail(ErrorKind::failure,
+           "worker {} {}: pip chose {}=={}, a local build that nobody asked for: someone serves it beside the index. "
+           "Find out who; if it is wanted, pin it in {}.",
+           worker_.name, release_, printable(package, 100), printable(release, 100), requirements_file().string());
+    }
+    if (error) fail(ErrorKind::failure, "cannot read {}: {}.", folder_.string(), error.message());
+  }
+
+  /// What installed.json says is true after a power cut, too: all else is on the disk before it has its name.
+  void complete() const {
+    tell("waiting until all of it is on the disk");
+    sync_all(folder_);
     if (std::rename((folder_ / kInstallingFile).c_str(), (folder_ / plan::kInstalledFile).c_str()) != 0)
       file_failed(errno, "write", (folder_ / plan::kInstalledFile).string());
-    return installed;
+    sync_names(folder_);
   }
 
   /// Builds the worker's own folder against the packages. Programs go to the environment's bin.
@@ -242,9 +339,10 @@ class Installer {
       fail(ErrorKind::failure, "{}: {} cannot be started: {}. {}", subject, shown(argv[0]), std::strerror(end.error),
            advice);
     }
+    const bool altered = end.tail.find(kPipFoundOtherHash) != std::string::npos;
     fail(ErrorKind::failure, "{} ({}). {} Its last words:\n{}", subject,
-         end.signal != 0 ? fmt::format("signal {}", end.signal) : fmt::format("code {}", end.exit_code), advice,
-         last_lines(end.tail));
+         end.signal != 0 ? fmt::format("signal {}", end.signal) : fmt::format("code {}", end.exit_code),
+         altered ? kAlteredAdvice : advice, last_lines(end.tail));
   }
 
   /// Of what a small program prints.
@@ -265,12 +363,12 @@ class Installer {
     return out;
   }
 
-  /// 24.0.0 and 24.0 are one release for pip, but would be two trials here.
-  void check_release(const plan::Installed& installed) const {
+  /// What is recorded as a release must be that release.
+  void check_release(const plan::Installed& installed, const Wanted& wanted) const {
     const auto& package = worker_.environment->package;
     const auto got = plan::listed_release(installed.packages, package);
     if (!got) fail(ErrorKind::failure, "pip installed no {}; environment.package names another package.", package);
-    if (*got == release_ || got->starts_with(release_ + "+")) return;  // +cpu and the like: pip's choice of a build
+    if (plan::is_build_of(*got, release_) && plan::find_build(wanted.known, package, *got)) return;
     fail(ErrorKind::usage, "{} {} calls itself {}: run `assay worker install {}=={}`.", package, release_, shown(*got),
          worker_.name, *got);
   }

@@ -41,6 +41,52 @@ struct Pin {
   std::size_t size = 0;
 };
 
+/// A line of a requirements file or a lock: NAME[EXTRAS] == RELEASE, and what follows.
+struct Line {
+  std::string_view text;  ///< without space at its ends
+  std::string_view name;  ///< empty where it begins with none: options and comments
+  std::optional<Pin> pin;
+  std::string_view rest;  ///< of what follows the release
+};
+
+Line split(std::string_view line, std::size_t line_at) {
+  Line out{line, {}, {}, {}};
+  std::size_t at = 0;
+  while (at < line.size() && is_name_part(line[at])) ++at;
+  if (at == 0 || line[0] == '-') return out;
+  out.name = line.substr(0, at);
+  if (at < line.size() && line[at] == '[') at = std::min(line.find(']', at), line.size() - 1) + 1;
+  while (at < line.size() && line[at] == ' ') ++at;
+  if (line.substr(at, 2) != "==" || line.substr(at, 3) == "===") return out;
+  at += 2;
+  while (at < line.size() && line[at] == ' ') ++at;
+  std::size_t last = at;
+  while (last < line.size() && (is_name_part(line[last]) || line[last] == '+' || line[last] == '!')) ++last;
+  out.rest = trimmed(line.substr(last));
+  if (last > at) out.pin = Pin{line_at + at, last - at};
+  return out;
+}
+
+std::vector<Line> split_lines(std::string_view text) {
+  std::vector<Line> out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = trimmed(text.substr(begin, end - begin));
+    if (!line.empty()) out.push_back(split(line, static_cast<std::size_t>(line.data() - text.data())));
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// One release and no other: not the first part of a range, nor 2.*.
+bool is_exact(const Line& line, std::string_view may_follow) {
+  return line.pin && (line.rest.empty() || may_follow.find(line.rest[0]) != std::string_view::npos);
+}
+
+// A marker or a comment; in a lock also hashes, on the same line or the next.
+constexpr std::string_view kAfterPin = ";#";
+constexpr std::string_view kAfterLocked = ";#\\-";
+
 [[noreturn]] void no_pin(const std::string& package, std::string_view line) {
   fail(ErrorKind::usage, "requirements: {} does not pin {}. Write {}==RELEASE on a line of its own.",
        line.empty() ? "the file" : shown(std::string(line)), package, package);
@@ -49,25 +95,11 @@ struct Pin {
 Pin find_pin(std::string_view text, const std::string& package) {
   const std::string wanted = normal_name(package);
   std::optional<Pin> pin;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = trimmed(text.substr(begin, end - begin));
-    const auto line_at = static_cast<std::size_t>(line.data() - text.data());
-    begin = end + 1;
-    std::size_t at = 0;
-    while (at < line.size() && is_name_part(line[at])) ++at;
-    if (at == 0 || line[0] == '-' || normal_name(line.substr(0, at)) != wanted) continue;
+  for (const auto& line : split_lines(text)) {
+    if (line.name.empty() || normal_name(line.name) != wanted) continue;
     if (pin) fail(ErrorKind::usage, "requirements: {} stands there twice. Remove one of them.", package);
-    if (at < line.size() && line[at] == '[') at = std::min(line.find(']', at), line.size() - 1) + 1;
-    while (at < line.size() && line[at] == ' ') ++at;
-    if (line.substr(at, 2) != "==" || line.substr(at, 3) == "===") no_pin(package, line);
-    at += 2;
-    while (at < line.size() && line[at] == ' ') ++at;
-    std::size_t last = at;
-    while (last < line.size() && (is_name_part(line[last]) || line[last] == '+' || line[last] == '!')) ++last;
-    const auto rest = trimmed(line.substr(last));
-    if (last == at || (!rest.empty() && rest[0] != ';' && rest[0] != '#')) no_pin(package, line);
-    pin = Pin{line_at + at, last - at};
+    if (!is_exact(line, kAfterPin)) no_pin(package, line.text);
+    pin = line.pin;
   }
   if (!pin) no_pin(package, {});
   return *pin;
@@ -127,6 +159,45 @@ std::string pinned_release(std::string_view requirements, const std::string& pac
 std::string with_release(std::string_view requirements, const std::string& package, const std::string& release) {
   const Pin pin = find_pin(requirements, package);
   return std::string(requirements).replace(pin.at, pin.size, release);
+}
+
+std::vector<PinnedPackage> pinned_packages(std::string_view requirements) {
+  std::vector<PinnedPackage> out;
+  for (const auto& line : split_lines(requirements)) {
+    if (!is_exact(line, kAfterLocked)) continue;
+    out.push_back({normal_name(line.name), std::string(requirements.substr(line.pin->at, line.pin->size))});
+  }
+  return out;
+}
+
+std::string with_exact_pins(std::string_view requirements) {
+  std::string out;
+  std::size_t copied = 0;
+  for (const auto& line : split_lines(requirements)) {
+    if (!is_exact(line, kAfterLocked)) continue;
+    const auto equals = requirements.rfind("==", line.pin->at - 1);
+    out += requirements.substr(copied, equals - copied);
+    out += '=';
+    copied = equals;
+  }
+  out += requirements.substr(copied);
+  return out;
+}
+
+bool is_build_of(const std::string& build, const std::string& release) {
+  return build == release || build.starts_with(release + "+");
+}
+
+std::optional<std::string> find_build(const std::vector<PinnedPackage>& packages, const std::string& name,
+                                      const std::string& release) {
+  for (const auto& package : packages) {
+    if (package.name == normal_name(name) && is_build_of(package.release, release)) return package.release;
+  }
+  return std::nullopt;
+}
+
+std::string lock_name(const std::string& requirements) {
+  return fs::path(requirements).replace_extension(".lock").string();
 }
 
 std::optional<std::string> listed_release(const std::vector<std::string>& packages, const std::string& package) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ struct Installed {
   std::string python;                 ///< release of the interpreter
   std::vector<std::string> packages;  ///< "name==release", as pip lists them
   std::string installed_utc;
+  std::optional<bool> locked = {};  ///< each file's hash was checked; null: from before there were locks
 };
 
 template <typename V>
@@ -39,6 +41,7 @@ void describe(V& v, Installed& i) {
   v("python", i.python);
   v("packages", i.packages);
   v("installed_utc", i.installed_utc);
+  v("locked", i.locked);
 }
 
 constexpr const char* kInstalledFile = "installed.json";
@@ -59,6 +62,31 @@ std::string pinned_release(std::string_view requirements, const std::string& pac
 
 /// The same file with another release of `package`.
 std::string with_release(std::string_view requirements, const std::string& package, const std::string& release);
+
+/// A package and the one release that a requirements file or a lock allows of it.
+struct PinnedPackage {
+  std::string name;     ///< as pip compares names: small letters, with -
+  std::string release;  ///< as it is written there
+};
+
+/// The lines that pin a package with ==, in their order; all other lines are passed over. A lock names a package twice
+/// where Pythons need different releases of it.
+std::vector<PinnedPackage> pinned_packages(std::string_view requirements);
+
+/// The same file with === for == in these lines. To pip 1.0+local is a 1.0, and even a better one; a 1.0+local that
+/// anybody serves must not take the place of the 1.0 that was asked for.
+std::string with_exact_pins(std::string_view requirements);
+
+/// Whether `build` is `release` itself or a local build of it, such as 2.13.0+cpu of 2.13.0.
+bool is_build_of(const std::string& build, const std::string& release);
+
+/// The release under which `packages` lists a build of this one; null where they do not.
+std::optional<std::string> find_build(const std::vector<PinnedPackage>& packages, const std::string& name,
+                                      const std::string& release);
+
+/// The lock that belongs to a requirements file: requirements.lock beside requirements.txt. It names every package to
+/// install, with hashes of its files; scripts/lock-workers writes it.
+std::string lock_name(const std::string& requirements);
 
 /// The release of `package` in a list of "name==release"; null where it is not there.
 std::optional<std::string> listed_release(const std::vector<std::string>& packages, const std::string& package);

@@ -1,13 +1,11 @@
 """`assay worker install`: several releases of a framework side by side, whatever interrupts it.
 
-The framework is a package of one line that is made here, and pip is told by its own variables to look only there: so
-nothing needs the network, and it is seen that pip gets the user's variables and the worker does not.
+The framework is a package of one line that tiny_worker.py makes, and pip's configuration file names its folder: so
+nothing needs the network, and it is seen that this file counts while variables of pip's do not.
 """
 
-import contextlib
 import json
-import os
-import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -17,115 +15,9 @@ import zipfile
 import jsonschema
 import pytest
 import referencing
+from tiny_worker import LIMIT_SECONDS, ROOT, WORKER, User, make_source, make_wheel
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
-LIMIT_SECONDS = 120
 QUICK = ["--runs", "1", "--seconds", "5ms", "--warmup", "0", "--retries", "0", "--quiet"]
-
-WORKER = {
-    "name": "tiny",
-    "release": "1.0",
-    "protocol": 1,
-    "description": "A framework of one line",
-    "argv": ["{environment}/bin/python", "{folder}/worker.py"],
-    "networks": ["toy"],
-    "modes": ["infer"],
-    "precisions": ["fp32"],
-    "devices": ["cpu"],
-    "details": ["step"],
-    "environment": {"package": "Tiny_Framework", "requirements": "requirements.txt"},
-    "operators": ["convolution", "linear"],
-    "files": ["py"],
-}
-PROGRAM = """
-import os, sys
-sys.path.insert(0, {common!r})
-import assay_worker
-
-class Tiny(assay_worker.Framework):
-    def prepare(self, prepare):
-        if prepare.workload["network"] != "toy":
-            raise assay_worker.Refused("network '%s': there is only toy" % prepare.workload["network"])
-        if prepare.workload["precision"] != "fp32":
-            raise assay_worker.Refused("precision '%s': there is only fp32" % prepare.workload["precision"])
-        import tiny_framework
-        leaked = sorted(name for name in os.environ if name.startswith("PIP_"))
-        return assay_worker.Prepared(versions={{"tiny_framework": tiny_framework.RELEASE, "leaked": " ".join(leaked)}})
-
-    def step(self):
-        sum(range(1000))  # longer than the microsecond in which the conformance suite expects one step
-
-if __name__ == "__main__":
-    sys.exit(assay_worker.serve(Tiny))
-"""
-
-
-def make_wheel(folder, release):
-    """The least that pip takes for a package."""
-    info = f"tiny_framework-{release}.dist-info"
-    with zipfile.ZipFile(folder / f"tiny_framework-{release}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("tiny_framework.py", f"RELEASE = {release!r}\n")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-framework\nVersion: {release}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-
-
-class User:
-    """A folder with workers, packages and environments of its own."""
-
-    def __init__(self, path):
-        self.path = path
-        self.environments = path / "environments"
-        self.folder = path / "workers" / "tiny"
-        self.folder.mkdir(parents=True)
-        (path / "tmp").mkdir()
-        (path / "wheels").mkdir()
-        for release in ("1.0", "1.1", "1.10rc1"):
-            make_wheel(path / "wheels", release)
-        self.write_worker()
-
-    def write_worker(self, pin="1.0", **changes):
-        (self.folder / "worker.json").write_text(json.dumps({**WORKER, **changes}))
-        (self.folder / "worker.py").write_text(PROGRAM.format(common=str(ROOT / "workers" / "common")))
-        (self.folder / "requirements.txt").write_text(f"# what it needs\ntiny-framework=={pin}\n")
-
-    def environment(self, **more):
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("ASSAY_", "PIP_"))}
-        return {**env, "ASSAY_WORKERS": str(self.path / "workers"), "ASSAY_ENVIRONMENTS": str(self.environments),
-                "ASSAY_HOST_LOCK": str(self.path / "host.lock"), "TMPDIR": str(self.path / "tmp"),
-                "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.path / "wheels"), "PIP_CONFIG_FILE": os.devnull,
-                **more}  # fmt: skip
-
-    def start(self, *arguments, program="assay", **more):
-        return subprocess.Popen([BUILD / program, *map(str, arguments)], cwd=self.path, env=self.environment(**more),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True)  # fmt: skip
-
-    def assay(self, *arguments, expect=0, **more):
-        process = self.start(*arguments, **more)
-        try:
-            stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
-        finally:
-            process.kill()
-            process.wait()
-        assert process.returncode == expect, f"exit code {process.returncode} in place of {expect}:\n{stdout}{stderr}"
-        return stdout, stderr
-
-    def listed(self):
-        """The releases of the worker: whether each is installed."""
-        workers = json.loads(self.assay("worker", "list", "--json")[0])
-        return {worker["release"]: worker["installed"] for worker in workers if worker["name"] == "tiny"}
-
-    def left(self):
-        """Processes that an installation has left."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if entry.name.isdigit() and f"={self.environments}/".encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-        return found
 
 
 def until(condition, what, seconds=300):
@@ -142,9 +34,14 @@ def user(tmp_path):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Somebody who has installed two releases; tests only look."""
+    """Somebody who has installed two releases, of which one is locked, while a second folder served builds of both that
+    pip likes better; tests only look."""
     user = User(tmp_path_factory.mktemp("installed"))
-    user.assay("worker", "install", "tiny", "tiny==1.1")
+    (user.path / "evil").mkdir()
+    for release in ("1.0+evil", "1.1+evil"):
+        make_wheel(user.path / "evil", release)
+    user.serve(user.wheels, user.path / "evil")
+    user.said, _ = user.assay("worker", "install", "tiny", "tiny==1.1")
     return user
 
 
@@ -188,6 +85,31 @@ def test_installing_again_is_quick_and_changes_nothing(installed):
     assert marker.stat() == before
 
 
+def test_what_was_not_locked_says_so(installed):
+    assert [(line.split(": ")[0], line.endswith(" (not locked: hashes were not checked)"))
+            for line in installed.said.splitlines()] == [("tiny 1.0 is installed", False),
+                                                         ("tiny 1.1 is installed", True)]  # fmt: skip
+    locked = {release: json.loads((installed.environments / f"tiny-{release}" / "installed.json").read_text())["locked"]
+              for release in ("1.0", "1.1")}  # fmt: skip
+    assert locked == {"1.0": True, "1.1": False}
+    stdout, _ = installed.assay("worker", "install", "tiny==1.1")
+    assert "tiny 1.1 is already there: " in stdout and "hashes were not checked" in stdout
+
+
+def test_a_build_that_nobody_asked_for_is_never_taken_for_the_release(installed):
+    """To pip 1.0+evil satisfies ==1.0, and is newer."""
+    for release in ("1.0", "1.1"):
+        listed = json.loads((installed.environments / f"tiny-{release}" / "installed.json").read_text())["packages"]
+        assert [entry.replace("_", "-") for entry in listed if entry.startswith("tiny")] == [
+            f"tiny-framework=={release}"
+        ]
+
+
+def test_variables_of_pip_change_nothing(installed):
+    """PIP_TARGET would have put the packages there, and without the configuration file there are none."""
+    assert not (installed.path / "elsewhere").exists()
+
+
 def schema_of(name):
     return json.loads((ROOT / "docs/formats" / f"{name}.schema.json").read_text())
 
@@ -208,15 +130,116 @@ def test_what_is_written_and_printed_follows_the_schemas(installed):
 def test_a_release_that_is_not_there_shows_what_pip_says_and_leaves_nothing(user):
     _, stderr = user.assay("worker", "install", "tiny==9.9", expect=1)
     assert "assay: worker tiny 9.9: installing Tiny_Framework==9.9 and what it needs failed (code 1)." in stderr
-    assert "No matching distribution found for tiny-framework==9.9" in stderr
+    assert "No matching distribution found for tiny-framework===9.9" in stderr
     assert not (user.environments / "tiny-9.9").exists()
 
 
 @pytest.mark.full  # an environment is made for it
-def test_a_release_under_another_name_is_refused_with_the_right_one(user):
-    _, stderr = user.assay("worker", "install", "tiny==1.0.0", expect=2)
-    assert "run `assay worker install tiny==1.0`" in stderr
+def test_a_release_under_another_name_is_refused_and_the_right_one_shown(user):
+    """To pip 1.0.0 and 1.0 are one release; here they would be two trials."""
+    _, stderr = user.assay("worker", "install", "tiny==1.0.0", expect=1)
+    assert "Check the release, spelled as the index spells it" in stderr
+    assert "tiny-framework===1.0.0 (from versions: 1.0, 1.1, 1.10rc1)" in stderr
     assert not (user.environments / "tiny-1.0.0").exists()
+
+
+PLANTED = (
+    "assay-planted-trusting_install"  # gives pip all variables and the requirements as they are, as Assay once did
+)
+
+
+def alter(user):
+    """The file of 1.0 is another than the one that was locked."""
+    make_wheel(user.wheels, "1.0", files={"more.py": "import os\n"})
+
+
+def test_an_altered_file_is_refused(user):
+    alter(user)
+    _, stderr = user.assay("worker", "install", "tiny", expect=1)
+    assert "A file that was served is not the one that the worker's lock names: its hash differs." in stderr
+    assert "tiny-framework===1.0 from " in stderr  # pip says which
+    assert "--unlocked" not in stderr, "nobody is led around the check"
+    assert not (user.environments / "tiny-1.0").exists()
+
+
+def test_a_planted_bug_that_trusts_pip_takes_an_altered_file(user):
+    alter(user)
+    user.assay("worker", "install", "tiny", program=PLANTED, PIP_TARGET=None, PIP_CONFIG_FILE=None)
+    assert user.listed() == {"1.0": True}, "so the test before would fail on it"
+
+
+def serve_a_foreign_build(user):
+    """1.1 needs another package, of which a second folder serves a build; its code would run when Python starts."""
+    (user.path / "evil").mkdir()
+    make_wheel(user.wheels, "1.1", requires=["assistant"])
+    make_wheel(user.wheels, "2.0", name="assistant")
+    make_wheel(user.path / "evil", "2.0+evil", name="assistant",
+               files={"evil.pth": f"import pathlib; pathlib.Path({str(user.path / 'ran')!r}).touch()\n"})  # fmt: skip
+    user.serve(user.wheels, user.path / "evil")
+
+
+def test_a_foreign_build_of_what_is_needed_is_refused_before_its_code_runs(user):
+    serve_a_foreign_build(user)
+    _, stderr = user.assay("worker", "install", "tiny==1.1", expect=1)
+    assert "pip chose assistant==2.0+evil, a local build that nobody asked for" in stderr
+    assert not (user.path / "ran").exists()
+    assert not (user.environments / "tiny-1.1").exists()
+
+
+@pytest.mark.full  # an environment is made for it
+def test_a_planted_bug_that_trusts_pip_runs_the_code_of_a_foreign_build(user):
+    serve_a_foreign_build(user)
+    user.assay("worker", "install", "tiny==1.1", program=PLANTED, PIP_TARGET=None, PIP_CONFIG_FILE=None)
+    assert (user.path / "ran").exists(), "so the test before would fail on it"
+
+
+def test_a_source_distribution_is_refused_before_its_code_runs(user):
+    make_source(user.wheels, "1.2", user.path / "ran")
+    _, stderr = user.assay("worker", "install", "tiny==1.2", expect=1)
+    assert "takes wheels alone" in stderr and "No matching distribution found for tiny-framework===1.2" in stderr
+    # Whoever relies on variables of pip's reads which did not count, but no value of theirs.
+    assert "Assay does not pass on PIP_CONFIG_FILE, PIP_TARGET: use pip's configuration file instead" in stderr
+    assert str(user.path / "elsewhere") not in stderr
+    assert not (user.path / "ran").exists()
+    assert not (user.environments / "tiny-1.2").exists()
+
+
+@pytest.mark.full  # an environment is made for it
+def test_a_planted_bug_that_trusts_pip_runs_the_code_of_a_source_distribution(user):
+    make_source(user.wheels, "1.2", user.path / "ran")
+    user.assay("worker", "install", "tiny==1.2", program=PLANTED, expect=1, PIP_TARGET=None, PIP_CONFIG_FILE=None)
+    assert (user.path / "ran").exists(), "so the test before would fail on it"
+
+
+def test_a_planted_bug_that_trusts_pip_passes_its_variables_on(user):
+    user.assay("worker", "install", "tiny", program=PLANTED, expect=1, PIP_CONFIG_FILE=None)
+    assert (user.path / "elsewhere").exists(), "so test_variables_of_pip_change_nothing would fail on it"
+
+
+@pytest.mark.full  # environments are made for it
+def test_a_build_that_the_lock_lists_is_its_release(user):
+    make_wheel(user.wheels, "1.0+cpu")
+    user.write_lock("1.0+cpu")
+    user.assay("worker", "install", "tiny")
+    assert user.listed() == {"1.0": True}
+    written = json.loads((user.environments / "tiny-1.0" / "installed.json").read_text())
+    assert written["locked"] is True
+    assert "tiny-framework==1.0+cpu" in [entry.replace("_", "-") for entry in written["packages"]]
+    # Where the index serves another build, the message says what to do, and that works.
+    (user.wheels / "tiny_framework-1.0+cpu-py3-none-any.whl").unlink()
+    _, stderr = user.assay("worker", "install", "tiny", "--again", expect=1)
+    assert "If your index has other builds, or none for this Python" in stderr
+    assert "`assay worker install tiny --unlocked`" in stderr
+    stdout, _ = user.assay("worker", "install", "tiny", "--unlocked")
+    assert "(not locked: hashes were not checked)" in stdout
+
+
+def test_a_lock_that_is_older_than_the_requirements_is_refused(user):
+    with open(user.folder / "requirements.txt", "a") as file:
+        file.write("assistant==2.0\n")
+    _, stderr = user.assay("worker", "install", "tiny", expect=2)
+    assert "requirements.lock has no assistant==2.0, which requirements.txt pins." in stderr
+    assert "Renew it with scripts/lock-workers tiny." in stderr
 
 
 @pytest.mark.parametrize(
@@ -267,6 +290,28 @@ def killed_at(user, stage, **options):
 def test_a_planted_bug_that_marks_it_too_early_is_seen(user):
     killed_at(user, "pyvenv.cfg", program="assay-planted-installed_too_early")
     assert user.listed() == {"1.0": True}, "so the next test would fail on it"
+
+
+def calls_of(user, program="assay"):
+    """What an installation asks the system for, in order: "sync" of the whole file system, "name" of installed.json,
+    "folder" where the environment's names are made to last. Only those that ended well."""
+    trace = user.path / "trace"
+    watch = ["strace", "--decode-fds=path", "--trace=syncfs,fsync,rename,renameat,renameat2", "-o", trace]
+    user.assay("worker", "install", "tiny", program=program, under=watch)
+    folder = re.escape(str(user.environments / "tiny-1.0"))
+    kinds = {"sync": rf"syncfs\(\d+<{folder}>\) += 0", "folder": rf"fsync\(\d+<{folder}>\) += 0",
+             "name": rf'rename\w*\(.*"{folder}/installed.json".*\) += 0'}  # fmt: skip
+    return [kind for line in trace.read_text().splitlines() for kind, form in kinds.items() if re.match(form, line)]
+
+
+def test_it_is_on_the_disk_before_it_says_so(user):
+    """A power cut keeps what was synchronised, and any part of the rest: so all else comes before the name, and the
+    name itself before the command ends."""
+    assert calls_of(user) == ["sync", "name", "folder"]
+
+
+def test_a_planted_bug_that_names_it_before_it_is_on_the_disk_is_seen(user):
+    assert calls_of(user, "assay-planted-named_before_on_disk") != ["sync", "name", "folder"]
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -333,6 +378,7 @@ def write_built_worker(user, lists=LISTS):
         with zipfile.ZipFile(user.path / "wheels" / f"tiny_framework-{release}-py3-none-any.whl", "a") as wheel:
             wheel.writestr("tiny_framework/cmake/tiny_frameworkConfig.cmake", CONFIG % release)
     user.write_worker(**BUILT)
+    user.write_lock()
     (user.folder / "CMakeLists.txt").write_text(lists)
 
 

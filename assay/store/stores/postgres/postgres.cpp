@@ -53,7 +53,7 @@ void PostgresStore::put_artifact(const std::string& kind, const std::string& inp
 
 std::vector<Artifact> PostgresStore::artifacts(const std::string& kind) {
   auto row = connection_.read("SELECT kind, inputs_hash, created_utc, json FROM artifact WHERE kind = $1 ORDER BY key",
-                               "reading artifacts", kind);
+                              "reading artifacts", kind);
   return read_artifacts(row, skipped_);
 }
 
