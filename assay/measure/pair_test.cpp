@@ -7,13 +7,13 @@
 namespace assay::measure {
 namespace {
 
-struct Turn {
+struct MeasuredTurn {
   std::int64_t number;
   std::vector<std::int64_t> samples;
   bool warmup = false;
 };
 
-RankResult side(const std::vector<Turn>& turns) {
+RankResult side(const std::vector<MeasuredTurn>& turns) {
   RankResult rank;
   for (const auto& turn : turns) {
     rank.slices.push_back({turn.number, 0, 0, static_cast<std::int64_t>(turn.samples.size()), turn.warmup, {}});
