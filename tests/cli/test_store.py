@@ -81,10 +81,10 @@ def test_a_row_that_another_program_has_spoiled_does_not_hide_the_others(measure
     )
     shown = measured("show", "nightly", "--json")
     assert json.loads(shown.stdout)["results"][0]["runs"] == RUNS - 2
-    exported = measured("export", "nightly", "--json")
+    exported = measured("export", "nightly", "--format", "json")
     assert len(exported.stdout.splitlines()) >= RUNS - 2
     for done in (shown, exported):
         assert done.stderr.count("skipped record 1 of trial") == 1
         assert done.stderr.count("skipped record 2 of trial") == 1
-    measured("history", "toy", code=0)
+    measured("history", "--network", "toy")
     measured("report", "-o", "report.html")

@@ -137,7 +137,8 @@ def test_a_result_that_is_late_but_taken_by_nobody_counts(place):
     place.until(lambda: leased_to(place, agent), "the agent is at work")
     agent.signal(signal.SIGSTOP)
     over = "SELECT lease_end_ms FROM run WHERE lease_end_ms < {:.0f}"
-    place.until(lambda: place.rows(over.format(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000)), "the lease has run out")
+    now_ms = lambda: time.clock_gettime(time.CLOCK_BOOTTIME) * 1000  # noqa: E731
+    place.until(lambda: place.rows(over.format(now_ms())), "the lease has run out")
     agent.signal(signal.SIGCONT)
     assert agent.wait().code == 0
     assert_every_run_once(place, 1)
