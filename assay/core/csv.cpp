@@ -28,7 +28,7 @@ bool is_blank(char c) {
 }  // namespace
 
 std::string csv_cell(const std::string& text) {
-  const std::string safe = begins_as_formula(text) && !is_number(text) ? "'" + text : text;
+  std::string safe = begins_as_formula(text) && !is_number(text) ? "'" + text : text;
   // Many readers, ours too, take blanks off a cell that has no quotes.
   const bool blanks = !safe.empty() && (is_blank(safe.front()) || is_blank(safe.back()));
   if (!blanks && safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
