@@ -34,14 +34,21 @@ class PostgresServer:
         self.settings = (f"listen_addresses={address or ''}", *settings)
         self.process = None
         self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.give_away(self.folder)
+        self._make_data()
+
+    def give_away(self, path):
+        """To the user that the server runs as."""
         if self.user:
-            os.chown(self.folder, NOBODY, NOBODY)
+            os.chown(path, NOBODY, NOBODY)
+
+    def _make_data(self):
         self._run(
             "initdb", "-D", self.folder / "data", "-U", "owner", "--auth=trust", "--no-locale", "-E", "UTF8", "-N"
         )
-        if address:
+        if self.address:
             with (self.folder / "data" / "pg_hba.conf").open("a") as rules:
-                rules.write(f"host all all {address}/24 trust\n")
+                rules.write(f"host all all {self.address}/24 trust\n")
 
     def _command(self, program, *arguments):
         return [str(programs() / program), *map(str, arguments)]
@@ -100,3 +107,34 @@ class PostgresServer:
 
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
+
+
+class Standby(PostgresServer):
+    """A streaming copy of a server that runs; it takes no writes until promote()."""
+
+    def __init__(self, primary, folder, *settings):
+        self.primary = primary
+        super().__init__(folder, *settings)
+
+    def _make_data(self):
+        words = ["-h", self.primary.folder, "-p", PORT, "-U", "owner", "-X", "stream", "-c", "fast", "-R", "--no-sync"]
+        self._run("pg_basebackup", *words, "-D", self.folder / "data")
+
+    def wait_until_equal(self):
+        """Until it has all that the primary has at this moment."""
+        (position,) = self.primary.ask("SELECT pg_current_wal_lsn()")
+        deadline = time.monotonic() + 60
+        while self.ask(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") != ["t"]:
+            assert time.monotonic() < deadline, "the standby does not follow: " + self.log()
+            time.sleep(0.02)
+
+    def promote(self):
+        """Makes it the primary; returns when it takes writes."""
+        assert self.ask("SELECT pg_promote(true, 60)") == ["t"], self.log()
+
+
+def url_of(servers, database="postgres", user="owner", **parameters):
+    """One URL for several servers, of which libpq takes the first that will do."""
+    rest = "".join(f"&{name}={value}" for name, value in parameters.items())
+    hosts = ",".join(str(server.folder) for server in servers)
+    return f"postgresql://{user}@/{database}?host={hosts}&port={','.join([str(PORT)] * len(servers))}{rest}"

@@ -268,6 +268,17 @@ def test_roles_on_the_command_line(fleet):
     assert "may not" in fleet.assay("show", "--all", store=looker, code=1).stderr
 
 
+def test_members_of_a_group_have_its_rights(fleet):
+    fleet.plan("toy", "--runs", 1, "--name", "grouped")
+    fleet.ask("CREATE ROLE ci_agents; CREATE ROLE ci_7 LOGIN IN ROLE ci_agents; CREATE ROLE stranger LOGIN")
+    fleet.assay("store", "allow", "agent", "ci_agents", "--campaign", "grouped")
+    assert fleet.start_agent(store=fleet.url("ci_7")).wait(LIMIT_SECONDS) == 0
+    assert fleet.counted()[:2] == (1, 1)
+    refused = fleet.assay("agent", store=fleet.url("stranger"), code=1).stderr
+    assert "role stranger may not" in refused
+    assert "assay store allow agent stranger" in refused
+
+
 def test_a_password_is_seen_nowhere(fleet):
     fleet.plan("toy", "--runs", 2, "--name", "secret", seconds="500ms")
     fleet.ask(f"CREATE ROLE guarded LOGIN PASSWORD '{PASSWORD}'")
