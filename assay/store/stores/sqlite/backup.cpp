@@ -210,7 +210,7 @@ Copied back_up(const std::string& location, const std::filesystem::path& file) {
     fail(ErrorKind::usage, "{}: there is a file already. Name a new one: a backup replaces nothing.", file.string());
   }
   sqlite::NewFile copy(file, sqlite::rights_of(place));
-  const auto copied = sqlite::copy_store(sqlite::Database(place, Access::read), copy);
+  auto copied = sqlite::copy_store(sqlite::Database(place, Access::read), copy);
   copy.publish();
   return copied;
 }
