@@ -20,9 +20,10 @@ def why_not():
 
 class Pgbouncer:
     """In transaction mode, with few connections to the server, so that clients get each other's. `folder` must be short
-    and open to others down from the root. Roles are those that the server has at the start."""
+    and open to others down from the root. Roles are those that the server has at the start. `settings` are more lines
+    of its file."""
 
-    def __init__(self, server, folder, pool_size=1):
+    def __init__(self, server, folder, pool_size=1, settings=("query_wait_timeout = 5",)):
         self.server = server
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(mode=0o755)
@@ -34,8 +35,8 @@ class Pgbouncer:
             f"[databases]\n* = host={server.folder} port={PORT}\n"
             f"[pgbouncer]\nunix_socket_dir = {self.folder}\nlisten_port = {BOUNCER_PORT}\nlisten_addr =\n"
             f"auth_type = trust\nauth_file = {self.folder}/users\npool_mode = transaction\n"
-            f"default_pool_size = {pool_size}\nquery_wait_timeout = 5\nserver_login_retry = 0\n"
-            f"logfile = {self.folder}/log\n"
+            f"default_pool_size = {pool_size}\nserver_login_retry = 0\n"
+            f"logfile = {self.folder}/log\n" + "".join(f"{setting}\n" for setting in settings)
         )
 
     def start(self):
