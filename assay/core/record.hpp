@@ -125,12 +125,11 @@ void describe(V& v, Layer& l) {
   v("backward_ns", l.backward_ns);
 }
 
-/// What one process of a run leaves: an instance or a rank. assay-rank writes it as rank-N.json.
 /// A piece of the gradients that ranks exchange at once, in the passes that timed phases.
 struct Bucket {
   std::int64_t bytes = 0;
   std::vector<std::int64_t> ns;         ///< of its exchange, one value a step
-  std::vector<std::int64_t> hidden_ns;  ///< of that, behind the backward pass
+  std::vector<std::int64_t> hidden_ns;  ///< of that, during the backward pass
 };
 
 template <typename V>
@@ -156,6 +155,7 @@ void describe(V& v, Energy& e) {
   v("counters", e.counters);
 }
 
+/// What one process of a run leaves, an instance or a rank: assay-rank writes it as rank-N.json.
 struct RankResult {
   std::int64_t rank = 0;
   std::optional<std::string> host;  ///< the same for all that ran on one; null where there was only one
