@@ -39,6 +39,13 @@ Values whole(const std::string& name, const Sizes& shape) {
   return values;
 }
 
+/// Where a CPU has no VNNI, oneDNN halves the weights of an int8 convolution, so that sums fit: odd ones are rounded.
+Values even(const std::string& name, const Sizes& shape) {
+  auto values = whole(name, shape);
+  for (auto& value : values) value *= 2;
+  return values;
+}
+
 Values fractions(const std::string& name, const Sizes& shape) {
   auto values = whole(name, shape);
   for (auto& value : values) value /= 8;
@@ -164,13 +171,21 @@ void expect_convolution(const std::string& network, const Convolution& c, std::m
     of_data[i] += gradient[o] * weight[w];
     of_weights[w] += gradient[o] * input[i];
   });
-  at_each_precision({"fp32", "bf16", "int8"}, [&](const std::string& precision) {
+  at_each_precision({"fp32", "bf16"}, [&](const std::string& precision) {
     const auto found = [&](const char* pass) {
       return computed(workload(network, sizes, c.batch, precision, {{"pass", std::string(pass)}}), whole);
     };
     expect_near(found("forward"), output, tolerance(precision));
-    expect_near(found("backward_data"), of_data, tolerance(precision));  // refused for int8
+    expect_near(found("backward_data"), of_data, tolerance(precision));
     expect_near(found("backward_weights"), of_weights, tolerance(precision));
+  });
+  at_each_precision({"int8"}, [&](const std::string& precision) {
+    const auto at = [&](const char* pass) {
+      return workload(network, sizes, c.batch, precision, {{"pass", std::string(pass)}});
+    };
+    for (auto& value : output) value *= 4;
+    expect_near(computed(at("forward"), even), output, tolerance(precision));
+    EXPECT_THROW(computed(at("backward_data"), even), worker::Refused);
   });
 }
 
