@@ -16,7 +16,7 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
   if (!o.command.empty()) sweep.command = o.command;
   if (o.what.empty() && o.command.empty()) {
     fail(ErrorKind::usage,
-         "name a network, a campaign file, or a program behind --. For example: assay run toy --worker fake");
+         "name a network, a campaign file, or a program after --. For example: assay run toy --worker fake");
   }
   plan::Campaign campaign;
   campaign.name = !o.name.empty() ? o.name : !o.what.empty() ? o.what : "command";

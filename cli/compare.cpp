@@ -47,7 +47,7 @@ std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, c
   const auto [axis, text] = compare::axis_of(side);
   for (const auto& written : flags.axes) {
     if (written.first == axis) {
-      fail(ErrorKind::usage, "{} is said by the sides and by a flag. Leave out the flag.", shown(written.first));
+      fail(ErrorKind::usage, "{} is given by the sides and by a flag. Leave out the flag.", shown(written.first));
     }
   }
   if (axis.starts_with("settings.env.")) {
@@ -281,7 +281,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   command->add_option("--runs", o->runs, "With --run: pairs, or runs of each side")->capture_default_str();
   command->add_option("--seed", o->seed, "With --run: seed of the order and of everything random")
       ->capture_default_str();
-  command->add_flag("--again", o->again, "With --run: measure anew, whatever there is");
+  command->add_flag("--again", o->again, "With --run: measure again, whatever there is");
   command->add_flag("--json", o->json, "Print as JSON");
   add_check_files(*command, o->files);
   command

@@ -76,7 +76,7 @@ std::string bash_completion(const std::vector<TreeCommand>& tree) {
 }  // namespace
 
 void add_completion(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("completion", "Print what has bash complete commands and flags of assay");
+  auto* command = app.add_subcommand("completion", "Print a script that lets bash complete commands and flags");
   command->footer("source <(assay completion)");
   command->callback([&app, &exit_code] {
     print(bash_completion(command_tree(app)));

@@ -39,7 +39,7 @@ int emit_tuning(const ExecOptions& o, const std::vector<std::string>& program) {
 
 int start(const ExecOptions& o, const std::vector<std::string>& program) {
   if (program.empty()) {
-    fail(ErrorKind::usage, "there is no program to start. Write it behind --: assay exec --tuned {} -- PROGRAM",
+    fail(ErrorKind::usage, "there is no program to start. Write it after --: assay exec --tuned {} -- PROGRAM",
          o.tuned);
   }
   const auto tuning = find_tuning(o.tuned, o.store);
@@ -57,7 +57,7 @@ int start(const ExecOptions& o, const std::vector<std::string>& program) {
 void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_code) {
   auto* command = app.add_subcommand("exec", "Start a program with the settings that `assay tune` found");
   const auto o = std::make_shared<ExecOptions>();
-  command->footer("The program stands behind --: assay exec --tuned resnet -- python serve.py --port 80{instance}");
+  command->footer("The program comes after --: assay exec --tuned resnet -- python serve.py --port 80{instance}");
   add_store_option(*command, o->store);
   command->add_option("--tuned", o->tuned, "Name of a tuning in the store, or a file that --emit json wrote")
       ->required()
@@ -65,7 +65,7 @@ void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_c
   auto* rescale =
       command->add_flag("--rescale", o->rescale, "Scale a tuning for another number of CPUs instead of refusing it");
   auto* inject = command->add_flag("--inject", o->inject,
-                                   "Set in Python programs what has no variable, when the framework is imported");
+                                   "Set in Python programs, when the framework is imported, what no variable can set");
   auto* quiet = command->add_flag("--quiet", o->quiet, "Do not print what was set and what could not be");
   add_emit_option(*command, o->emit)->excludes(rescale, inject, quiet);
   command->callback(

@@ -98,7 +98,7 @@ double number_of(const std::string& text, const std::string& flag) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0)) {
-    fail(ErrorKind::usage, "{}: {} is no number above zero.", flag, shown(text));
+    fail(ErrorKind::usage, "{}: {} is not a number above zero.", flag, shown(text));
   }
   return value;
 }

@@ -37,7 +37,7 @@ double parse_share(const std::string& text) {
   double percent = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
   if (error != std::errc() || end != number.data() + number.size() || !(percent >= 0.1 && percent <= 1000)) {
-    fail(ErrorKind::usage, "--least: {} is no share from 0.1% to 1000%. Write it as 2%.", shown(text));
+    fail(ErrorKind::usage, "--least: {} is not a share from 0.1% to 1000%. Write it as 2%.", shown(text));
   }
   return percent / 100;
 }
@@ -60,7 +60,8 @@ void check_since(const std::string& text) {
                .ok();
   }
   if (good && text.size() > 10) good = number(11, 2) < 24 && number(14, 2) < 60;
-  if (!good) fail(ErrorKind::usage, "--since: {} is no date. Write it as 2026-11-02 or 2026-11-02T10:30.", shown(text));
+  if (!good)
+    fail(ErrorKind::usage, "--since: {} is not a valid date. Write it as 2026-11-02 or 2026-11-02T10:30.", shown(text));
 }
 
 compare::HistoryRequest request_of(const HistoryOptions& o) {
@@ -124,7 +125,9 @@ void add_history(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--since", o->since, "Leave out runs that began earlier, such as 2026-11-02 (UTC)")
       ->type_name("DATE");
-  command->add_option("--least", o->least, "Smallest change that is told")->type_name("SHARE")->capture_default_str();
+  command->add_option("--least", o->least, "Report no change smaller than this")
+      ->type_name("SHARE")
+      ->capture_default_str();
   command->add_flag("--json", o->json, "Print as JSON");
   add_check_files(*command, o->files);
   command->add_flag("--gate", o->gate, "Exit with 3 where the newest change of a series is a slow-down");

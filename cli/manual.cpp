@@ -66,7 +66,7 @@ std::string man_page(const std::vector<TreeCommand>& tree) {
   text += ".SH SYNOPSIS\n.B assay\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
   text += ".SH DESCRIPTION\n" + roff(program.description) + "\n.PP\n" + roff(program.examples) + "\n";
   text +=
-      ".PP\nEach flag has a twin in the environment; the command line wins. What stands behind\n.B \\-\\-\n"
+      ".PP\nEach flag has a twin in the environment; the command line wins. What comes after\n.B \\-\\-\n"
       "is a program to measure or to start.\n.SH COMMANDS\n";
   for (const auto& command : tree) {
     if (!command.path.empty()) text += section(command);
@@ -74,8 +74,8 @@ std::string man_page(const std::vector<TreeCommand>& tree) {
   text +=
       ".SH ENVIRONMENT\n"
       ".TP\n.B ASSAY_WORKERS\nFolders of workers of your own, with a colon between them.\n"
-      ".TP\n.B ASSAY_ENVIRONMENTS\nWhere virtual environments of workers lie.\n"
-      ".TP\n.B ASSAY_LIBEXEC\nWhere the helper programs lie.\n"
+      ".TP\n.B ASSAY_ENVIRONMENTS\nWhere virtual environments of workers are.\n"
+      ".TP\n.B ASSAY_LIBEXEC\nWhere the helper programs are.\n"
       ".SH EXIT STATUS\n0 all went well; 1 an error; 2 a wrong command line; 3 a gate failed; 4 finished, but runs "
       "failed; 130 stopped by\nControl\\-C.\n";
   return text;

@@ -44,7 +44,7 @@ constexpr std::array<std::array<const char*, 3>, 25> kAxisFlags{{
 std::string meter_program(const std::string& given) {
   if (given.find('/') == std::string::npos) return given;
   if (access(given.c_str(), X_OK) != 0) {
-    fail(ErrorKind::usage, "meter: {} is no program that can be started. Give a path, or a name on PATH.", given);
+    fail(ErrorKind::usage, "meter: {} is not a program that can be started. Give a path, or a name on PATH.", given);
   }
   return std::filesystem::absolute(given).string();
 }
@@ -101,9 +101,8 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
   command.add_option("--memory-limit", flags.memory_limit, "Resident memory of a worker and its children")
       ->group(group);
   command
-      .add_option(
-          "--meter", flags.meter,
-          "Program that tells the energy used so far, in joules [counters of the machine, where there are some]")
+      .add_option("--meter", flags.meter,
+                  "Run this program to read the energy used so far, in joules [counters of the machine, if any]")
       ->group(group);
   command
       .add_option("--platform", flags.platform, "Measure only on the platform whose id begins so, as doctor prints it")
@@ -116,7 +115,7 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
           "and at the most")
       ->group(group);
   command.add_option("--most-runs", flags.most_runs, "With --stop: runs of a trial at most [20]")->group(group);
-  command.add_option("--most-time", flags.most_time, "With --stop: begin no new look behind this time")->group(group);
+  command.add_option("--most-time", flags.most_time, "With --stop: begin no new look after this time")->group(group);
 }
 
 void apply(const MeasureFlags& flags, Measure& m) {

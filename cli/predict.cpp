@@ -101,7 +101,8 @@ predict::Adversity adversity_of(const PredictFlags& o) {
     double value = 0;
     const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), value);
     if (error != std::errc() || end != factor.data() + factor.size() || !(value >= 1)) {
-      fail(ErrorKind::usage, "--straggler: {} is no factor from 1 on. Write, for example, 3=1.5.", shown(factor));
+      fail(ErrorKind::usage, "--straggler: {} is not a factor of at least 1. Write, for example, 3=1.5.",
+           shown(factor));
     }
     adversity.stragglers.push_back({whole(node, "--straggler"), value});
   }
@@ -248,8 +249,7 @@ void add_practice_flags(CLI::App& command, PredictFlags& o) {
       .add_option("--all-reduce", o.all_reduce,
                   "One algorithm, or nccl: what NCCL has to choose from [the cheapest of all for each size]")
       ->group(group);
-  command.add_option("--call", o.call, "What a collective costs beside its messages, such as 20 us [nothing]")
-      ->group(group);
+  command.add_option("--call", o.call, "Add this cost to each collective, such as 20 us [nothing]")->group(group);
   command
       .add_option("--accumulate", o.practice.accumulation, "Batches whose gradients are added up before they travel")
       ->check(CLI::Range(1, 1 << 20))

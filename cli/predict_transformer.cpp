@@ -46,7 +46,7 @@ predict::TransformerShape shape_asked(const TransformerFlags& flags, const Trans
     if (shape.*one.size == 0) missing += (missing.empty() ? "" : ", ") + std::string(one.flag);
   }
   if (missing.empty()) return shape;
-  fail(ErrorKind::usage, "{} is no transformer that is known: state {}. Known ones are bert_base and gpt2.",
+  fail(ErrorKind::usage, "{} is not a known transformer: state {}. Known ones are bert_base and gpt2.",
        shown(job.network), missing);
 }
 

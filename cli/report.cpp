@@ -27,7 +27,7 @@ std::string read_form() {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     fail(ErrorKind::failure,
-         "{} is not there: this program was built without node and npm. Install them, then configure and build anew; "
+         "{} is not there: this program was built without node and npm. Install them, then configure and build again; "
          "`assay show` and `assay export` need neither.",
          path.string());
   }

@@ -41,7 +41,7 @@ Trial base_of(const ScaleFlags& o, const plan::Catalog& catalog) {
   if (base.placement.ranks > 1) fail(ErrorKind::usage, "--ranks: scaling inside a machine is without ranks.");
   const auto& follows = catalog.find(base.worker)->settings;
   if (std::find(follows.begin(), follows.end(), "intra_op") == follows.end()) {
-    fail(ErrorKind::usage, "worker {} does not follow intra_op, so that its threads cannot be told to grow.",
+    fail(ErrorKind::usage, "worker {} does not follow intra_op, so the number of its threads cannot be set.",
          base.worker.name);
   }
   return base;

@@ -112,7 +112,7 @@ void add_show(CLI::App& app, int& exit_code) {
                       "Name of a campaign, or the first digits of its id; else the newest");
   command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
   command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
-  command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they lie below the roofline");
+  command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they are below the roofline");
   command->add_flag("--all", o->all, "Every campaign");
   command->add_flag("--fleet", o->fleet, "Where a campaign stands now: done, running where, failed why, time left");
   command->add_option("--watch", o->watch_seconds, "With --fleet: look again every so many seconds until all is done")

@@ -23,7 +23,7 @@ network::Options network_options(const NetworkFlags& flags) {
 namespace {
 
 void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, bool as_json) {
-  if (!flags.options.empty()) fail(ErrorKind::usage, "--option: an ONNX file has none.");
+  if (!flags.options.empty()) fail(ErrorKind::usage, "--option: an ONNX file has no options.");
   const auto summary = network::read_onnx(flags.name);
   print(as_json ? report::onnx_json(summary, size).dump(2) + "\n"
                 : report::onnx_report(summary, size, terminal_width()));

@@ -238,7 +238,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   command->add_flag("--no-split", o->no_split, "Do not split the gain by kinds of settings, which takes pairs as well");
   command->add_flag("--apart", o->apart, "Whole runs take turns in place of lock-step pairs, as always under a quota");
   command->add_option("--name", o->name, "Name of the tuning [NETWORK-WORKER-GOAL]");
-  command->add_option("--seed", o->seed, "Seed of everything random; another one measures anew")->capture_default_str();
+  command->add_option("--seed", o->seed, "Seed of everything random; another one measures again")
+      ->capture_default_str();
   command->add_option("--tuned", o->tuned, "Print this tuning instead, without measuring")->type_name("NAME|FILE.json");
   add_emit_option(*command, o->emit);
   command->add_flag("--journal", o->journal, "Print what the search did and why");

@@ -91,7 +91,7 @@ Selector::Selector(const std::string& text, const std::vector<store::CampaignRow
     name_ = text.substr(0, sign);
     value_ = text.substr(sign + 1);
     if (!is_setting(name_)) {
-      fail(ErrorKind::usage, "{}: {} is no setting. `assay run --help` lists them.", shown(text), shown(name_));
+      fail(ErrorKind::usage, "{}: {} is not a setting. `assay run --help` lists them.", shown(text), shown(name_));
     }
   } else if (is_date(text)) {
     kind_ = Kind::date;
@@ -107,7 +107,7 @@ Selector::Selector(const std::string& text, const std::vector<store::CampaignRow
       std::set<std::string> names;
       for (const auto& row : campaigns) names.insert(row.name);
       fail(ErrorKind::usage,
-           "{} is no campaign, worker or date of this store. It has the campaigns {} and the workers {}; a side may "
+           "{} is not a campaign, worker or date of this store. It has the campaigns {} and the workers {}; a side may "
            "also "
            "be worker==release, setting=value, platform:ID or trial:ID.",
            shown(text), some_of(names), some_of(workers));
@@ -171,7 +171,7 @@ std::pair<std::string, std::string> axis_of(const std::string& side) {
   } else if (!is_date(side) && side.find(':') == std::string::npos) {
     return {"worker", side};
   }
-  fail(ErrorKind::usage, "--run: {} cannot be measured anew. Name worker==release, a worker, or setting=value.",
+  fail(ErrorKind::usage, "--run: {} cannot be measured again. Name worker==release, a worker, or setting=value.",
        shown(side));
 }
 

@@ -80,12 +80,12 @@ std::optional<Field> Fields::next() {
 }
 
 std::int64_t integer_of(const Field& field) {
-  if (field.kind != Field::Kind::integer) wrong("a field is no number");
+  if (field.kind != Field::Kind::integer) wrong("a field is not a number");
   return static_cast<std::int64_t>(field.integer);
 }
 
 float real_of(const Field& field) {
-  if (field.kind != Field::Kind::fixed32) wrong("a field is no real number");
+  if (field.kind != Field::Kind::fixed32) wrong("a field is not a real number");
   return std::bit_cast<float>(static_cast<std::uint32_t>(field.integer));
 }
 

@@ -29,7 +29,7 @@ void check_buckets(const Replay& replay) {
     }
     if (bucket.bytes < kReplayUnitBytes || bucket.bytes % kReplayUnitBytes != 0 ||
         bucket.bytes > kMostReplayBytes - bytes) {
-      fail(ErrorKind::bad_input, "buckets[{}].bytes: {} is no multiple of {} above 0, or all are above {}.", i,
+      fail(ErrorKind::bad_input, "buckets[{}].bytes: {} is not a multiple of {} above 0, or all are above {}.", i,
            bucket.bytes, kReplayUnitBytes, kMostReplayBytes);
     }
     before = bucket.ready_seconds;

@@ -47,7 +47,7 @@ void check_variable(const std::string& name, const std::string& value) {
       !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!well_formed) {
-    fail(ErrorKind::usage, "settings.env: {} is no variable name. Use letters, digits and _.", shown(name));
+    fail(ErrorKind::usage, "settings.env: {} is not a valid variable name. Use letters, digits and _.", shown(name));
   }
   if (looks_secret(name) || holds_password(value)) {
     fail(ErrorKind::usage,

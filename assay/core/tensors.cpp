@@ -58,7 +58,7 @@ std::size_t tensors_header_length(std::string_view first_bytes) {
   for (std::size_t i = 0; i < kLengthBytes; ++i) {
     length |= std::uint64_t{static_cast<unsigned char>(first_bytes[i])} << (8 * i);
   }
-  if (length > kMostHeaderBytes) fail(ErrorKind::bad_input, "a header of {} bytes is none of safetensors", length);
+  if (length > kMostHeaderBytes) fail(ErrorKind::bad_input, "a header of {} bytes is not one of safetensors", length);
   return length;
 }
 

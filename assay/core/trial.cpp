@@ -82,7 +82,7 @@ void check(const Measure& m) {
     const bool digits = m.platform->find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!digits || m.platform->size() < 4 || m.platform->size() > 32) {
       fail(ErrorKind::usage,
-           "platform: {} is no id of one. Write its first digits, 4 or more, as `assay doctor` prints.",
+           "platform: {} is not the id of a platform. Write its first digits, 4 or more, as `assay doctor` prints.",
            shown(*m.platform));
     }
   }

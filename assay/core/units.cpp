@@ -60,7 +60,7 @@ double parse_seconds(const std::string& text, const std::string& what) {
       if (suffix == unit.name) return number * unit.size;
     }
   }
-  fail(ErrorKind::usage, "{}: {} is no duration. Write 200ms, 2s, 1.5m or 2h.", what, shown(text));
+  fail(ErrorKind::usage, "{}: {} is not a valid duration. Write 200ms, 2s, 1.5m or 2h.", what, shown(text));
 }
 
 double parse_share(const std::string& text, const std::string& what) {
@@ -70,7 +70,7 @@ double parse_share(const std::string& text, const std::string& what) {
     if (suffix == "%") return number / 100;
     if (suffix.empty() && number < 1) return number;  // 3 may mean 3 %: that is said, not guessed
   }
-  fail(ErrorKind::usage, "{}: {} is no share. Write 3% or 0.03.", what, shown(text));
+  fail(ErrorKind::usage, "{}: {} is not a valid share. Write 3% or 0.03.", what, shown(text));
 }
 
 std::int64_t parse_bytes(const std::string& text, const std::string& what) {
@@ -94,7 +94,7 @@ std::int64_t parse_bytes(const std::string& text, const std::string& what) {
       if (suffix == unit.name && number * unit.size < 9e18) return static_cast<std::int64_t>(number * unit.size);
     }
   }
-  fail(ErrorKind::usage, "{}: {} is no size. Write 512M, 4GiB or a number of bytes.", what, shown(text));
+  fail(ErrorKind::usage, "{}: {} is not a valid size. Write 512M, 4GiB or a number of bytes.", what, shown(text));
 }
 
 }  // namespace assay

@@ -179,7 +179,7 @@ void Gang::gather(const Tick& tick, std::int64_t deadline_ns) {
       if (hello && hello->value("token", "") == meeting_.token) {
         const auto rank = hello->value("rank", std::int64_t{-1});
         if (rank < 1 || rank >= ranks_ || !peers_[static_cast<std::size_t>(rank)].empty()) {
-          assay::fail(ErrorKind::failure, "rank {} came twice or is none of {}", rank, ranks_);
+          assay::fail(ErrorKind::failure, "rank {} came twice or is not one of {}", rank, ranks_);
         }
         peers_[static_cast<std::size_t>(rank)] = hello->value("worker", "");
         members_.push_back(std::make_unique<Member>(Member{rank, std::move(*it), false}));

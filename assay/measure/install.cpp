@@ -289,7 +289,8 @@ class Installer {
       const std::string release = name.substr(dash + 1);
       if (release.find('+') == std::string::npos || plan::find_build(wanted.known, package, release)) continue;
       fail(ErrorKind::failure,
-           "worker {} {}: pip chose {}=={}, a local build that nobody asked for: someone serves it beside the index. "
+           "worker {} {}: pip chose {}=={}, a local build that nobody asked for: another source serves it alongside "
+           "the index. "
            "Find out who; if it is wanted, pin it in {}.",
            worker_.name, release_, printable(package, 100), printable(release, 100), requirements_file().string());
     }

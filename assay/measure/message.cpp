@@ -42,7 +42,7 @@ void add_phases(const json& message, std::size_t count, Measured& measured) {
   if (!phases.is_object()) mapping::wrong_type("samples.phases", "an object", phases);
   for (const auto& [name, values] : phases.items()) {
     if (std::find(kPhases.begin(), kPhases.end(), name) == kPhases.end()) {
-      fail(ErrorKind::bad_input, "samples.phases: {} is no phase", shown(name));
+      fail(ErrorKind::bad_input, "samples.phases: {} is not a phase", shown(name));
     }
     const auto durations = read_durations(values, "samples.phases." + name);
     if (durations.size() != count) {
@@ -162,7 +162,7 @@ Reported read_error(const json& message) {
   } else if (kind == "out_of_memory") {
     reported.kind = OutcomeKind::out_of_memory;
   } else if (kind != "failed") {
-    fail(ErrorKind::bad_input, "error.kind: {} is none of refused, out_of_memory, failed", shown(kind));
+    fail(ErrorKind::bad_input, "error.kind: {} is not one of refused, out_of_memory, failed", shown(kind));
   }
   reported.message = limited(from_json<std::string>(field(message, "message"), "error.message"));
   return reported;

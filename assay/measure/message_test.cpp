@@ -67,7 +67,7 @@ TEST(Message, phases_must_be_known_and_as_many_as_samples) {
   message["phases"] = {{"forward", {4}}};
   EXPECT_THAT(refusal([&] { add_samples(message, "phases", 10, measured); }), HasSubstr("1 values for 2 samples"));
   message["phases"] = {{"dreaming", {4, 8}}};
-  EXPECT_THAT(refusal([&] { add_samples(message, "phases", 10, measured); }), HasSubstr("'dreaming' is no phase"));
+  EXPECT_THAT(refusal([&] { add_samples(message, "phases", 10, measured); }), HasSubstr("'dreaming' is not a phase"));
 }
 
 TEST(Message, a_phase_missing_from_one_line_is_noticed_at_the_end) {

@@ -63,7 +63,7 @@ std::optional<double> Meter::read() {
   if (!answer) return std::nullopt;
   const auto joules = parse_joules(*answer);
   if (!joules) {
-    problem_ = fmt::format("meter {} answered '{}', which is no number of joules", program_,
+    problem_ = fmt::format("meter {} answered '{}', which is not a number of joules", program_,
                            printable(*answer, kLongestAnswer));
   }
   return joules;

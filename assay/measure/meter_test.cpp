@@ -60,10 +60,10 @@ TEST_P(BadMeter, is_told_and_gives_no_number) {
 
 INSTANTIATE_TEST_SUITE_P(
     Meter, BadMeter,
-    testing::Values(Bad{"read -r line; echo watts", "'watts', which is no number of joules"},
-                    Bad{"read -r line; echo -1", "no number of joules"},
-                    Bad{"read -r line; echo nan", "no number of joules"},
-                    Bad{"read -r line; echo ''", "no number of joules"}, Bad{"exit 3", "has ended"},
+    testing::Values(Bad{"read -r line; echo watts", "'watts', which is not a number of joules"},
+                    Bad{"read -r line; echo -1", "not a number of joules"},
+                    Bad{"read -r line; echo nan", "not a number of joules"},
+                    Bad{"read -r line; echo ''", "not a number of joules"}, Bad{"exit 3", "has ended"},
                     Bad{"read -r line; printf '%0200d' 1; read -r line", "more than 64 characters"},
                     Bad{"exec sleep 100", "did not answer within 2 s"}));
 

@@ -127,7 +127,7 @@ std::string submit(const SlurmArray& array, std::chrono::seconds patience) {
   }
   if (!answer.ok()) {
     fail(ErrorKind::failure,
-         "sbatch: {}. The plan is in the store, and the same command tries again. `squeue --name {}` tells whether "
+         "sbatch: {}. The plan is in the store, and the same command tries again. `squeue --name {}` shows whether "
          "Slurm has taken the jobs all the same; that would do no harm.",
          printable(answer.tail.substr(0, answer.tail.find_last_not_of(" \n") + 1), 600), slurm_job_name(array.id));
   }

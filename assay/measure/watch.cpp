@@ -13,7 +13,7 @@ constexpr double kStoppedSeconds = 3;
 }  // namespace
 
 void Watch::check_stop() const {
-  if (around_.stop != 0) worker_failed(OutcomeKind::interrupted, "Assay was told to stop");
+  if (around_.stop != 0) worker_failed(OutcomeKind::interrupted, "Assay was asked to stop");
 }
 
 void Watch::look(pid_t worker, Gang* gang) {

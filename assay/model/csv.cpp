@@ -25,7 +25,7 @@ class CsvReader {
       cells.push_back(cell());
       if (cells.size() > kMostColumns) broken(fmt::format("more than {} columns", kMostColumns));
     } while (take(','));
-    if (!at_end() && !take_line_end()) broken("a quoted cell goes on behind its quotes");
+    if (!at_end() && !take_line_end()) broken("a quoted cell goes on after its quotes");
     return cells;
   }
 
@@ -66,7 +66,7 @@ class CsvReader {
   }
 
   void add(std::string& text) {
-    if (text_[at_] == '\0') broken("a zero byte, which CSV has none of");
+    if (text_[at_] == '\0') broken("a zero byte, which CSV does not allow");
     text += text_[at_++];
     if (text.size() > kMostCell) broken(fmt::format("a cell of more than {} bytes", kMostCell));
   }

@@ -32,7 +32,7 @@ TEST(Csv, ReadsQuotesLineEndsAndAnEndWithoutOne) {
 TEST(Csv, SaysWhichLineIsBroken) {
   EXPECT_EQ(refusal_of("a,b\n1,2\n3\n"), "x.csv, line 3: 1 cells below 2 columns.");
   EXPECT_EQ(refusal_of("a,b\n1,\"2\n"), "x.csv, line 3: a quoted cell has no end.");
-  EXPECT_EQ(refusal_of("a\n\"1\"2\n"), "x.csv, line 2: a quoted cell goes on behind its quotes.");
+  EXPECT_EQ(refusal_of("a\n\"1\"2\n"), "x.csv, line 2: a quoted cell goes on after its quotes.");
   EXPECT_THAT(refusal_of(""), HasSubstr("is empty"));
   EXPECT_THAT(refusal_of(std::string(150, ',')), HasSubstr("more than 100 columns"));
 }

@@ -71,7 +71,7 @@ const Family& family_named(const std::string& name) {
     if (family->name() == name) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->name());
   }
-  fail(ErrorKind::usage, "there is no family {}; there are {}.", shown(name), names);
+  fail(ErrorKind::usage, "there is no family {}. Families: {}.", shown(name), names);
 }
 
 }  // namespace assay::model

@@ -177,7 +177,7 @@ class Fitting {
     for (const auto& alias : aliases_) {
       model_.notes.push_back(fmt::format(
           "{} goes with {} throughout: {}.", alias.factor, alias.of,
-          by_name ? "only the form of a law tells them apart" : "what one does cannot be told from the other"));
+          by_name ? "only the form of a law separates them" : "the data cannot separate one from the other"));
     }
     if (by_name) return;
     points_ = without_aliases(points_, aliases_);
@@ -328,7 +328,7 @@ void check(const FitRequest& request) {
 
 Model fit(const FitRequest& request, const Progress& progress) {
   check(request);
-  if (request.table.rows.empty()) fail(ErrorKind::usage, "there is no row to fit.");
+  if (request.table.rows.empty()) fail(ErrorKind::usage, "there are no rows to fit.");
   return Fitting(request, progress).run();
 }
 

@@ -127,7 +127,7 @@ FitRequest networks() {
 TEST(Fit, TellsFactorsThatGoTogetherApartByTheFormOfAStep) {
   const auto model = fitted(networks());
   EXPECT_EQ(model.family, "ssgd");
-  EXPECT_THAT(model.notes, testing::Contains(HasSubstr("only the form of a law tells them apart")));
+  EXPECT_THAT(model.notes, testing::Contains(HasSubstr("only the form of a law separates them")));
   // A fifth network, at another batch: 1 + 16 (0.6 + 1) + 2 x 10 = 46.6 ms.
   const auto said = predict(model, networks().table.factors, {16, 6e8, 1e7, 10e6});
   ASSERT_TRUE(said.seconds);

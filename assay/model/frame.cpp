@@ -47,7 +47,7 @@ Frame chosen_rows(const Frame& frame, const std::map<std::string, std::string>& 
     const auto fits = [&](const auto& one) { return row[one.first] == one.second; };
     if (std::all_of(wanted.begin(), wanted.end(), fits)) chosen.rows.push_back(row);
   }
-  if (chosen.rows.empty()) fail(ErrorKind::usage, "no row is left to fit{}.", where.empty() ? "" : " behind --where");
+  if (chosen.rows.empty()) fail(ErrorKind::usage, "no row is left to fit{}.", where.empty() ? "" : " after --where");
   return chosen;
 }
 
@@ -87,7 +87,7 @@ double positive(const Frame& frame, std::size_t row, std::size_t column) {
   const auto value = number_in(cell);
   if (value && *value > 0) return *value;
   fail(ErrorKind::usage,
-       "column {}, row {}: {} is no number above zero. Leave the row or, with --ignore, the column out.",
+       "column {}, row {}: {} is not a number above zero. Leave the row or, with --ignore, the column out.",
        shown(frame.columns[column]), row + 1, shown(cell));
 }
 

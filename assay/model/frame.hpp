@@ -41,7 +41,7 @@ struct Group {
 };
 
 /// Splits a frame by its columns of text, and reads the numbers. Throws Error{usage} where a column is named that is
-/// not there, or a cell is no number above zero.
+/// not there, or a cell is not a number above zero.
 std::vector<Group> groups_of(const Frame& frame, const Columns& columns);
 
 }  // namespace assay::model

@@ -22,7 +22,7 @@ Collective collective_named(const ImportLine& line) {
   const auto& names = EnumNames<Collective>::names;
   const auto found = std::find(names.begin(), names.end(), line.words[0]);
   if (found == names.end()) {
-    line.reject("{} is no collective: there is {}", shown(std::string(line.words[0])),
+    line.reject("{} is not a collective. Collectives: {}", shown(std::string(line.words[0])),
                 mapping::enum_choices(names.data(), names.size()));
   }
   return static_cast<Collective>(found - names.begin());

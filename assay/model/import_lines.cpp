@@ -58,7 +58,7 @@ double ImportLine::size(std::size_t word) const {
   const auto found = word_at(*this, word, "size");
   std::int64_t bytes = 0;
   if (!read_whole(found, bytes) || bytes < 0 || bytes > std::int64_t{1} << 50) {
-    reject("{} is no size in bytes from 0 to 2^50", shown(std::string(found)));
+    reject("{} is not a size in bytes from 0 to 2^50", shown(std::string(found)));
   }
   return static_cast<double>(bytes);
 }
@@ -67,7 +67,7 @@ std::int64_t ImportLine::ranks(std::size_t word) const {
   const auto found = word_at(*this, word, "number of ranks");
   std::int64_t ranks = 0;
   if (!read_whole(found, ranks) || ranks < 2 || ranks > 1'000'000) {
-    reject("{} is no number of ranks from 2 to 1000000", shown(std::string(found)));
+    reject("{} is not a number of ranks from 2 to 1000000", shown(std::string(found)));
   }
   return ranks;
 }
@@ -76,7 +76,7 @@ double ImportLine::time(std::size_t word, double unit) const {
   const auto found = word_at(*this, word, "time");
   double time = 0;
   if (!read_whole(found, time) || !std::isfinite(time) || !(time * unit > 0) || time * unit > 1e6) {
-    reject("{} is no time above 0", shown(std::string(found)));
+    reject("{} is not a time above 0", shown(std::string(found)));
   }
   return time * unit;
 }

@@ -42,11 +42,11 @@ struct NcclJob {
 std::int64_t ranks_of_job(const NcclJob& job, const ImportRequest& request) {
   const auto told = static_cast<std::int64_t>(job.ranks.size());
   if (told == 0 && !request.ranks) {
-    fail(ErrorKind::usage, "{}: it has no lines '# Rank 0 …' that tell how many ranks there were. Say it with --ranks.",
+    fail(ErrorKind::usage, "{}: it has no lines '# Rank 0 …' that give the number of ranks. Give it with --ranks.",
          request.name);
   }
   if (told > 0 && request.ranks && *request.ranks != told) {
-    fail(ErrorKind::usage, "{}: it tells of {} ranks, and --ranks says {}. Leave --ranks out.", request.name, told,
+    fail(ErrorKind::usage, "{}: it names {} ranks, and --ranks says {}. Leave --ranks out.", request.name, told,
          *request.ranks);
   }
   const auto ranks = request.ranks.value_or(told);

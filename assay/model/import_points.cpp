@@ -26,8 +26,7 @@ std::vector<LinkPoint> import_points(ImportFormat format, std::string_view text,
       break;
   }
   if (points.empty()) {
-    fail(ErrorKind::bad_input, "{}: there is no line with a size and a time in it, as {} would print.", request.name,
-         name_of(format));
+    fail(ErrorKind::bad_input, "{}: no line has a size and a time, as {} prints them.", request.name, name_of(format));
   }
   return points;
 }

@@ -90,7 +90,7 @@ TEST(Import, NcclTellsRanksAndCollectiveAndTheTimeOutOfPlace) {
   EXPECT_EQ(points[0].ranks, 2);
   EXPECT_EQ(points[0].bytes, 1048576);
   EXPECT_DOUBLE_EQ(points[0].seconds, 105.9e-6);
-  EXPECT_THAT([] { import_nccl(kNccl, ask(8)); }, ThrowsMessage<Error>(HasSubstr("it tells of 2 ranks")));
+  EXPECT_THAT([] { import_nccl(kNccl, ask(8)); }, ThrowsMessage<Error>(HasSubstr("it names 2 ranks")));
 }
 
 TEST(Import, OlderNcclIsToldItsCollectiveAndRanks) {

@@ -58,7 +58,7 @@ std::vector<std::string> prototype_row(std::string_view text) {
   const auto seconds = batch_seconds(run, problem);
   const auto batch = told_number(run, "batch_size");
   if (!seconds || !batch) {
-    fail(ErrorKind::bad_input, "there is no {} in it, so that there is no time of a step. Leave this file out.",
+    fail(ErrorKind::bad_input, "it has no {}, so the time of a step is unknown. Leave this file out.",
          batch ? "time_batch, nor time_epoch with cnt_batches_per_epoch" : "batch_size");
   }
   return {text_told(problem, "name"),

@@ -62,7 +62,7 @@ TEST(ImportPrototype, OldFilesAreReadAndWhatTheyDoNotTellIsUnknown) {
 TEST(ImportPrototype, WhatHasNoStepIsRefusedByName) {
   auto run = prototype_run();
   run.erase("time_epoch");
-  EXPECT_THAT(refusal(run.dump()), HasSubstr("run.json: there is no time_batch"));
+  EXPECT_THAT(refusal(run.dump()), HasSubstr("run.json: it has no time_batch"));
   run = prototype_run();
   run["batch_size"] = -1;
   EXPECT_THAT(refusal(run.dump()), HasSubstr("no batch_size"));

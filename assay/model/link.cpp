@@ -22,10 +22,11 @@ void check_link_point(const LinkPoint& point) {
                     point.bytes >= 0 && point.ranks >= 2 &&
                     (point.collective != Collective::ping_pong || point.ranks == 2);
   if (good) return;
-  fail(ErrorKind::bad_input,
-       "{} of {} bytes over {} ranks in {} s is no measurement: a time is above 0, a size not below, and there are 2 "
-       "ranks or more (2 of ping_pong).",
-       name_of(point.collective), point.bytes, point.ranks, point.seconds);
+  fail(
+      ErrorKind::bad_input,
+      "{} of {} bytes over {} ranks in {} s is not a measurement: a time is above 0, a size not below, and there are 2 "
+      "ranks or more (2 of ping_pong).",
+      name_of(point.collective), point.bytes, point.ranks, point.seconds);
 }
 
 std::vector<LinkTime> link_times_by(CollectiveAlgorithm algorithm, const std::vector<LinkPoint>& points) {
@@ -78,9 +79,9 @@ CollectiveFit fit_collective(Collective collective, const std::vector<LinkPoint>
 void add_link_notes(const CollectiveFit& fit, std::vector<std::string>& notes) {
   const char* name = name_of(fit.collective);
   if (fit.ranks.size() == 1 && fit.pieces.front().algorithms.size() > 1) {
-    notes.push_back(
-        fmt::format("{}: with {} ranks alone every algorithm is a line, and none can be told. Measure another number.",
-                    name, fit.ranks[0]));
+    notes.push_back(fmt::format(
+        "{}: with {} ranks alone every algorithm is a line, so none can be chosen. Measure another number of ranks.",
+        name, fit.ranks[0]));
   } else {
     for (const auto& piece : fit.pieces) {
       if (piece.told_apart) continue;
@@ -152,11 +153,12 @@ LinkFit fit_link(const LinkPoints& points) {
                                        [](const CollectiveFit& fit) { return adds_up(fit.collective); });
   if (any_adds_up && !(link.together && link.together->gamma_seconds_per_byte)) {
     link.notes.emplace_back(
-        "gamma cannot be told from beta: both grow with the bytes in the same way. beta holds it. Measure a collective "
+        "gamma cannot be separated from beta: both grow with the bytes in the same way. beta includes it. Measure a "
+        "collective "
         "that adds nothing up too, such as all_gather or ping_pong.");
   }
   if (points.disturbed > 0) {
-    link.notes.push_back(fmt::format("{} of {} points are from disturbed runs: their trials have no others.",
+    link.notes.push_back(fmt::format("{} of {} points are from disturbed runs, because their trials have no others.",
                                      points.disturbed, points.points.size()));
   }
   return link;

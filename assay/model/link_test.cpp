@@ -132,7 +132,7 @@ TEST(Link, AllReduceAloneCannotTellGammaAndSaysSo) {
   EXPECT_FALSE(found.gamma_seconds_per_byte);
   // A ring pays gamma half as often as beta.
   EXPECT_NEAR(found.beta_seconds_per_byte.value, 2.5e-10 + 0.4e-10, 0.03e-10);
-  EXPECT_THAT(link.notes, Contains(HasSubstr("gamma cannot be told")));
+  EXPECT_THAT(link.notes, Contains(HasSubstr("gamma cannot be separated")));
 }
 
 TEST(Link, ARunThatHungPullsNothing) {

@@ -49,7 +49,7 @@ bool go_together(const Table& table, std::size_t one, std::size_t other) {
 
 void check(const Table& table) {
   if (table.factors.size() > kMostFactors) {
-    fail(ErrorKind::bad_input, "{} factors: at most {} can be told apart.", table.factors.size(), kMostFactors);
+    fail(ErrorKind::bad_input, "{} factors: at most {} can be separated.", table.factors.size(), kMostFactors);
   }
   if (table.rows.size() > kMostRows) {
     fail(ErrorKind::bad_input, "{} rows: at most {} are fitted.", table.rows.size(), kMostRows);

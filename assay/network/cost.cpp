@@ -95,7 +95,7 @@ std::int64_t bytes_of(const std::string& precision) {
   static const std::map<std::string, std::int64_t> known{
       {"fp64", 8}, {"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"int8", 1}};
   const auto it = known.find(precision);
-  if (it == known.end()) fail(ErrorKind::usage, "{} is no precision Assay knows the size of", shown(precision));
+  if (it == known.end()) fail(ErrorKind::usage, "{} is not a precision whose size Assay knows", shown(precision));
   return it->second;
 }
 

@@ -23,7 +23,7 @@ void derive_embedding(Node& node, const Shape& input, const Node* shared) {
 void derive_sinusoids(Node& node, const Shape& input) {
   if (input.empty()) wrong(node, "its input has no dimension");
   const auto features = need_positive(node, node.attributes.features, "features");
-  if (features % 2 != 0) wrong(node, fmt::format("{} features are no pairs of sine and cosine", features));
+  if (features % 2 != 0) wrong(node, fmt::format("{} features do not make pairs of sine and cosine", features));
   node.shape = {input[0], features};
 }
 

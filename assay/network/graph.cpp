@@ -63,7 +63,7 @@ class Deriver {
     }
     const auto output = known_.find(graph_.output);
     if (output == known_.end() || output->second.node == nullptr) {
-      fail(ErrorKind::bad_input, "the graph's output {} is no node of it", shown(graph_.output));
+      fail(ErrorKind::bad_input, "the graph's output {} is not one of its nodes", shown(graph_.output));
     }
   }
 
@@ -83,7 +83,7 @@ class Deriver {
   const Known& find(const std::string& name, const Node& node) const {
     const auto it = known_.find(name);
     if (it == known_.end()) {
-      fail(ErrorKind::bad_input, "node {} uses {}, which does not stand before it", shown(node.name), shown(name));
+      fail(ErrorKind::bad_input, "node {} uses {}, which does not come before it", shown(node.name), shown(name));
     }
     return it->second;
   }

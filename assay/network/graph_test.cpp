@@ -206,7 +206,7 @@ TEST(Graph, NamesTheNodeThatMakesNoSense) {
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["attributes"]["kernel"] = {5, 5}; }), HasSubstr("does not fit"));
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["attributes"]["groups"] = 2; }), HasSubstr("groups"));
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["inputs"] = {"c"}; }), HasSubstr("'c'"));
-  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["inputs"] = {"b"}; }), HasSubstr("does not stand before it"));
+  EXPECT_THAT(changed([](json& w) { w["nodes"][1]["inputs"] = {"b"}; }), HasSubstr("does not come before it"));
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["name"] = "a"; }), HasSubstr("called 'a'"));
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["name"] = "loss"; }), HasSubstr("loss"));
   EXPECT_THAT(changed([](json& w) { w["nodes"][1]["op"] = "convolve"; }), HasSubstr("convolve"));

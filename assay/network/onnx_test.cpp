@@ -151,8 +151,8 @@ TEST(Onnx, NamesBecomeOnesOfAGraph) {
 
 TEST(Onnx, SaysWhatIsWrong) {
   const auto io = value(11, "x", {1, 4}) + value(12, "y", {1, 4});
-  EXPECT_THAT(error_of(""), HasSubstr("no ONNX file"));
-  EXPECT_THAT(error_of("this is text"), HasSubstr("no ONNX file"));
+  EXPECT_THAT(error_of(""), HasSubstr("not an ONNX file"));
+  EXPECT_THAT(error_of("this is text"), HasSubstr("not an ONNX file"));
   EXPECT_THAT(error_of(small(1).substr(0, 100)), HasSubstr("longer than what holds it"));
   EXPECT_THAT(error_of(model(node("Relu", {"z"}, "y") + io)), AllOf(HasSubstr("'z'"), HasSubstr("'Relu'")));
   EXPECT_THAT(error_of(model(node("Relu", {"x"}, "z") + io)), HasSubstr("output 'y'"));

@@ -39,8 +39,8 @@ Scalar read_scalar(const std::string& text, const std::string& what) {
   const bool dotted_word = text.size() > 3 && (text.ends_with(".inf") || text.ends_with(".nan"));
   if (!dotted_word && (parsed.ec == std::errc::invalid_argument || parsed.ptr != end)) return text;
   if (dotted_word || parsed.ec != std::errc() || !std::isfinite(number)) {
-    fail(ErrorKind::usage, "{}: {} is no finite number that a computer can hold. Quote it where you mean text.", what,
-         shown(text));
+    fail(ErrorKind::usage, "{}: {} is not a finite number that a computer can hold. Quote it where you mean text.",
+         what, shown(text));
   }
   if (digits.find_first_of(".eE") != std::string_view::npos) return number;
   std::int64_t whole = 0;
@@ -55,7 +55,7 @@ Scalar read_word(const Axis& axis, const std::string& word, const std::string& w
   if (word.empty()) fail(ErrorKind::usage, "{}: the text is empty. Write a value or leave it out.", what);
   check_text(word, what);
   if (!axis.choices.empty() && std::find(axis.choices.begin(), axis.choices.end(), word) == axis.choices.end()) {
-    fail(ErrorKind::usage, "{}: {} is none of its values. {}", what, shown(word), suggestion(word, axis.choices));
+    fail(ErrorKind::usage, "{}: {} is not one of its values. {}", what, shown(word), suggestion(word, axis.choices));
   }
   return word;
 }

@@ -41,7 +41,7 @@ void check(const Campaign& campaign, const Catalog& catalog) {
   }
   check(campaign.measure);
   check_workers(campaign, catalog);
-  if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there is none. Describe one or more.");
+  if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there are none. Describe one or more.");
   if (campaign.lockstep && campaign.trials.size() != 2) {
     fail(ErrorKind::usage,
          "lockstep: it pairs exactly two trials, and there {} {}. Set it to false or change the trials.",

@@ -122,7 +122,7 @@ TEST(CampaignCheck, names_the_field_and_the_fix) {
   EXPECT_THAT(problem_of([](Campaign& c) { c.runs = 0; }), HasSubstr("runs: 0 is outside"));
   EXPECT_THAT(problem_of([](Campaign& c) { c.measure.seconds = 0; }), HasSubstr("measure.seconds"));
   EXPECT_THAT(problem_of([](Campaign& c) { c.measure.layers = true; }), HasSubstr("measure.layers"));
-  EXPECT_THAT(problem_of([](Campaign& c) { c.trials.clear(); }), HasSubstr("trials: there is none"));
+  EXPECT_THAT(problem_of([](Campaign& c) { c.trials.clear(); }), HasSubstr("trials: there are none"));
   EXPECT_THAT(problem_of([](Campaign& c) { c.lockstep = true; }), HasSubstr("exactly two trials, and there are 3"));
 }
 

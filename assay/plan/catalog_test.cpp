@@ -117,7 +117,7 @@ TEST_F(CatalogFiles, a_broken_worker_hides_no_other) {
   EXPECT_THAT(catalog.problems(), ElementsAre(HasSubstr("a-garbage"), HasSubstr("'../etc' cannot be used"),
                                               HasSubstr("speaks 2, this Assay speaks 1"),
                                               HasSubstr("argv: it is empty"), HasSubstr("longer than 1048576 bytes"),
-                                              HasSubstr("'name' is missing"), HasSubstr("no regular file")));
+                                              HasSubstr("'name' is missing"), HasSubstr("not a regular file")));
 }
 
 TEST(Catalog, the_folder_is_put_into_the_arguments) {

@@ -97,7 +97,7 @@ Pin find_pin(std::string_view text, const std::string& package) {
   std::optional<Pin> pin;
   for (const auto& line : split_lines(text)) {
     if (line.name.empty() || normal_name(line.name) != wanted) continue;
-    if (pin) fail(ErrorKind::usage, "requirements: {} stands there twice. Remove one of them.", package);
+    if (pin) fail(ErrorKind::usage, "requirements: {} is listed twice. Remove one of them.", package);
     if (!is_exact(line, kAfterPin)) no_pin(package, line.text);
     pin = line.pin;
   }
@@ -114,7 +114,7 @@ fs::path environment_folder(const fs::path& root, const std::string& name, const
 std::string read_worker_file(const fs::path& file) {
   // A pipe or device of that name would block or never end.
   if (std::error_code ignored; !fs::is_regular_file(file, ignored)) {
-    fail(ErrorKind::usage, "{}: it is no regular file", file.string());
+    fail(ErrorKind::usage, "{}: it is not a regular file", file.string());
   }
   std::ifstream in(file, std::ios::binary);
   if (!in) fail(ErrorKind::usage, "{}: it cannot be opened", file.string());

@@ -52,7 +52,7 @@ NetworkSource file_source(const NamedFile& file) {
          file.function ? " and a function in it, file:function" : "");
   }
   if (file.function && size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path));
-  if (file.function == "") fail(ErrorKind::usage, "network: {} names no function behind the colon.", shown(path + ":"));
+  if (file.function == "") fail(ErrorKind::usage, "network: {} names no function after the colon.", shown(path + ":"));
   return {nullptr, NetworkFile{path, file.function, *hash}, *hash};
 }
 
@@ -83,7 +83,7 @@ NetworkSource planned_source(const WorkerInfo& worker, const Workload& workload)
   auto source = find_source(worker, workload);
   if (source.hash == workload.graph.value_or("")) return source;
   if (source.file) {
-    fail(ErrorKind::failure, "{} has changed since this campaign was planned. Give the command again: it plans anew.",
+    fail(ErrorKind::failure, "{} has changed since this campaign was planned. Give the command again: it plans again.",
          shown(source.file->path));
   }
   fail(

@@ -53,7 +53,7 @@ class Reader {
 
   void expect(const Yaml& node, Yaml::Kind kind, const std::string& what, const char* fix) const {
     if (node.kind == kind) return;
-    throw LocatedError(place(node), fmt::format("{}: {} cannot stand here. {}", what, kind_name(node), fix));
+    throw LocatedError(place(node), fmt::format("{}: {} is not allowed here. {}", what, kind_name(node), fix));
   }
 
   void check_keys(const Yaml& map, const std::string& what, const Names& known) const {

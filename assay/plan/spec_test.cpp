@@ -118,19 +118,20 @@ TEST(Spec, an_unknown_key_is_placed_and_the_nearest_is_named) {
 
 TEST(Spec, a_duplicate_key_is_refused) {
   EXPECT_EQ(refusal(trial_with("batch: 1\n    batch: 2")),
-            "f.yaml:5:5: the key 'batch' stands here twice. Remove one of them.");
+            "f.yaml:5:5: the key 'batch' is here twice. Remove one of them.");
 }
 
 TEST(Spec, a_wrong_type_is_placed) {
-  EXPECT_THAT(refusal("runs: [1]\ntrials: []"), StartsWith("f.yaml:1:7: runs: a list cannot stand here."));
+  EXPECT_THAT(refusal("runs: [1]\ntrials: []"), StartsWith("f.yaml:1:7: runs: a list is not allowed here."));
   EXPECT_THAT(refusal("runs: 1,2\ntrials: []"), StartsWith("f.yaml:1:7: runs: '1,2' is a sweep. Write one number."));
   EXPECT_THAT(refusal("lockstep: yes\ntrials: []"),
               StartsWith("f.yaml:1:11: lockstep: 'yes' is neither true nor false"));
-  EXPECT_THAT(refusal("trials: 3"), StartsWith("f.yaml:1:9: trials: '3' cannot stand here."));
-  EXPECT_THAT(refusal("trials: [3]"), StartsWith("f.yaml:1:10: trials: '3' cannot stand here."));
-  EXPECT_THAT(refusal("[]"), StartsWith("f.yaml:1:1: campaign: a list cannot stand here."));
-  EXPECT_THAT(refusal(trial_with("batch: {a: 1}")), StartsWith("f.yaml:4:12: batch: a map of keys cannot stand here."));
-  EXPECT_THAT(refusal(trial_with("settings: 3")), StartsWith("f.yaml:4:15: settings: '3' cannot stand here."));
+  EXPECT_THAT(refusal("trials: 3"), StartsWith("f.yaml:1:9: trials: '3' is not allowed here."));
+  EXPECT_THAT(refusal("trials: [3]"), StartsWith("f.yaml:1:10: trials: '3' is not allowed here."));
+  EXPECT_THAT(refusal("[]"), StartsWith("f.yaml:1:1: campaign: a list is not allowed here."));
+  EXPECT_THAT(refusal(trial_with("batch: {a: 1}")),
+              StartsWith("f.yaml:4:12: batch: a map of keys is not allowed here."));
+  EXPECT_THAT(refusal(trial_with("settings: 3")), StartsWith("f.yaml:4:15: settings: '3' is not allowed here."));
   EXPECT_THAT(refusal("measure: {seconds: soon}\ntrials: []"), StartsWith("f.yaml:1:20: measure.seconds: 'soon'"));
 }
 

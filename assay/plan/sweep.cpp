@@ -46,7 +46,7 @@ std::int64_t read_number(std::string_view digits, const std::string& item, const
 /// Why an item is neither a number nor a range, with the fix.
 [[noreturn]] void refuse_item(const std::string& item, const std::string& what) {
   if (item.front() == '-') {
-    fail(ErrorKind::usage, "{}: {} is negative. Only 0 and above can stand here. {}", what, shown(item), kForms);
+    fail(ErrorKind::usage, "{}: {} is negative. Only 0 and above are allowed here. {}", what, shown(item), kForms);
   }
   const auto dash = item.find('-');
   if (dash != std::string::npos && is_digits(item.substr(0, dash)) && is_digits(item.substr(dash + 1))) {
@@ -54,7 +54,7 @@ std::int64_t read_number(std::string_view digits, const std::string& item, const
     fail(ErrorKind::usage, "{}: {} has no step. Write {}+1 to add, or {}*2 to multiply.", what, shown(item), range,
          range);
   }
-  fail(ErrorKind::usage, "{}: {} is no whole number and no sweep. {}", what, shown(item), kForms);
+  fail(ErrorKind::usage, "{}: {} is not a whole number or a sweep. {}", what, shown(item), kForms);
 }
 
 void add_value(std::vector<std::int64_t>& values, std::int64_t value, const std::string& what) {

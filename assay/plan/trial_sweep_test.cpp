@@ -173,7 +173,7 @@ TEST(TrialSweep, a_command_names_its_network_and_worker) {
 }
 
 TEST(TrialSweep, bad_values_name_the_axis_and_the_fix) {
-  EXPECT_THAT(refusal("mode", "trian"), HasSubstr("mode: 'trian' is none of its values. Did you mean 'train'?"));
+  EXPECT_THAT(refusal("mode", "trian"), HasSubstr("mode: 'trian' is not one of its values. Did you mean 'train'?"));
   EXPECT_THAT(refusal("batch", "0"), HasSubstr("batch: 0 is outside 1 to"));
   EXPECT_THAT(refusal("settings.spin", "yes"), HasSubstr("'yes' is neither true nor false"));
   EXPECT_THAT(refusal("settings.env.API_TOKEN", "x"), HasSubstr("looks like a secret"));
@@ -186,7 +186,7 @@ TEST(TrialSweep, bad_values_name_the_axis_and_the_fix) {
   EXPECT_THAT(refusal("data", "a\xc2\x9b"), HasSubstr("is a control character"));
   EXPECT_THAT(refusal("data", "a\xed\xa0\x80"), HasSubstr("is not UTF-8"));  // a surrogate
   for (const char* number : {".nan", ".inf", "-.inf", "nan", "inf", "1e999"}) {
-    EXPECT_THAT(refusal("options.x", number), HasSubstr("no finite number")) << number;
+    EXPECT_THAT(refusal("options.x", number), HasSubstr("not a finite number")) << number;
   }
   EXPECT_THAT(refusal("options.x", "99999999999999999999"), HasSubstr("is beyond 9007199254740992"));
 }

@@ -130,7 +130,7 @@ class Builder : public YAML::EventHandler {
     }
     if (!parent.keys.insert(key.text).second) {
       plan::refuse(file_, key.line, key.column,
-                   fmt::format("the key {} stands here twice. Remove one of them.", shown(key.text)));
+                   fmt::format("the key {} is here twice. Remove one of them.", shown(key.text)));
     }
     parent.key = std::move(key);
     parent.wants_key = false;

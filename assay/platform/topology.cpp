@@ -165,7 +165,7 @@ Topology topology_from_trusted_xml(const std::string& text, const std::string& n
   // The length counts the zero behind the text.
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    fail(ErrorKind::bad_input, "{}: is no machine as `lstopo FILE.xml` writes it", name);
+    fail(ErrorKind::bad_input, "{}: is not a machine as `lstopo FILE.xml` writes it", name);
   }
   return converted(topology.get(), name);
 }

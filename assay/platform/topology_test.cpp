@@ -165,7 +165,7 @@ TEST(Topology, a_file_on_which_hwloc_breaks_is_an_error_of_ours) {
     const auto end = whole.find('"', whole.find('"', at) + 1) + 1;
     const std::string text = whole.substr(0, at) + whole.substr(end);
     EXPECT_THAT(failure_of([&] { topology_from_xml_text(text, "broken.xml"); }),
-                HasSubstr("broken.xml: is no machine as `lstopo FILE.xml` writes it"));
+                HasSubstr("broken.xml: is not a machine as `lstopo FILE.xml` writes it"));
   }
 }
 

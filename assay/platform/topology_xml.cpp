@@ -43,11 +43,11 @@ void refuse_tricks(const std::string& text, const std::string& name) {
            name, trick);
     }
   }
-  if (text.find('\0') != std::string::npos) fail(ErrorKind::bad_input, "{}: has a zero byte; it is no XML", name);
+  if (text.find('\0') != std::string::npos) fail(ErrorKind::bad_input, "{}: has a zero byte, so it is not XML", name);
 }
 
 [[noreturn]] void no_machine(const std::string& name, const std::string& why) {
-  fail(ErrorKind::bad_input, "{}: is no machine as `lstopo FILE.xml` writes it ({})", name, why);
+  fail(ErrorKind::bad_input, "{}: is not a machine as `lstopo FILE.xml` writes it ({})", name, why);
 }
 
 /// Dies of its own mistakes, silently and soon.

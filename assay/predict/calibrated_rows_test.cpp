@@ -42,7 +42,7 @@ TEST(MeasuredSteps, AreRefusedWithTheRow) {
   EXPECT_THAT(refusal_of_rows("a,x,2,1,1,1,1,many\n"), HasSubstr("r.csv, row 1: messages: 'many' is no number"));
   EXPECT_THAT(refusal_of_rows("a,x,2,1,1,1,1,1.5:8\n"), HasSubstr("ready at a share above 1"));
   EXPECT_THAT(refusal_of_rows("a,x,0,1,1,1,1,8\n"), HasSubstr("devices is '0'"));
-  EXPECT_THAT(refusal_of_rows(""), HasSubstr("there is no row"));
+  EXPECT_THAT(refusal_of_rows(""), HasSubstr("it has no rows"));
 }
 
 /// A cluster of one device a node: c = 0.1 ms, 50 us a crossing, 1 ns a byte; 10 ms of host. One message of 1e8 bytes

@@ -214,7 +214,7 @@ bool is_json_trace(std::string_view trace) {
 
 std::vector<ChakraNode> chakra_nodes(std::string_view trace) {
   auto nodes = is_json_trace(trace) ? nodes_of_json(trace) : nodes_of_protobuf(trace);
-  if (nodes.empty()) fail(ErrorKind::bad_input, "there are no nodes in it.");
+  if (nodes.empty()) fail(ErrorKind::bad_input, "it has no nodes.");
   std::stable_sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return nodes;
 }

@@ -54,7 +54,7 @@ class Section {
 
   const std::string& text(const Yaml& node, const char* key) const {
     if (node.kind == Yaml::Kind::scalar) return node.text;
-    throw LocatedError(place(node), name_of(key) + ": a single value must stand here.");
+    throw LocatedError(place(node), name_of(key) + ": a single value belongs here.");
   }
 
   /// A quantity by one of the parsers of quantity.hpp.
@@ -69,13 +69,13 @@ class Section {
     const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
     if (error == std::errc() && end == written.data() + written.size() && value >= least && value <= most) return value;
     throw LocatedError(place(node),
-                       fmt::format("{}: {} is no number from {} to {}.", name_of(key), shown(written), least, most));
+                       fmt::format("{}: {} is not a number from {} to {}.", name_of(key), shown(written), least, most));
   }
 
   std::int64_t count(const Yaml& node, const char* key, std::int64_t most) const {
     const double value = number(node, key, 1, static_cast<double>(most));
     if (value == static_cast<double>(static_cast<std::int64_t>(value))) return static_cast<std::int64_t>(value);
-    throw LocatedError(place(node), fmt::format("{}: {} is no whole number.", name_of(key), shown(node.text)));
+    throw LocatedError(place(node), fmt::format("{}: {} is not a whole number.", name_of(key), shown(node.text)));
   }
 
   template <typename Enum>
@@ -105,7 +105,7 @@ double share_in(const Section& section, const Yaml& node, std::string_view part)
   if (error == std::errc() && end == part.data() + part.size() && value > 0 && value <= 1) return value;
   throw LocatedError(
       section.place(node),
-      fmt::format("device.efficiency: {} is no share of the peak. Write a range, such as 35%-50%, or one "
+      fmt::format("device.efficiency: {} is not a share of the peak. Write a range, such as 35%-50%, or one "
                   "share.",
                   shown(node.text)));
 }
@@ -153,7 +153,7 @@ Topology read_topology(const std::string& file, const Yaml& node) {
   if (node.kind == Yaml::Kind::scalar) {
     if (node.text == "star") return topology;
     throw LocatedError(fmt::format("{}:{}:{}", file, node.line, node.column),
-                       fmt::format("topology: {} cannot stand here. Write star, or {{kind: fat_tree, nodes_per_leaf: "
+                       fmt::format("topology: {} is not allowed here. Write star, or {{kind: fat_tree, nodes_per_leaf: "
                                    "16, oversubscription: 2}}.",
                                    shown(node.text)));
   }

@@ -51,11 +51,12 @@ TEST(Cluster, SaysWhereAFileIsWrongAndWhatToWrite) {
   EXPECT_THAT(refusal_of("nodes: 2\n"), HasSubstr("c.yaml:1:1: cluster needs across. Add, for example: across: {"));
   EXPECT_THAT(refusal_of("nodes: 1\ndevice: {peek: 1 TFLOP/s}\n"), HasSubstr("c.yaml:2:10: device: the key 'peek'"));
   EXPECT_THAT(refusal_of("nodes: 1\ndevice: {peak: 15.7}\n"), HasSubstr("c.yaml:2:16: device.peak: '15.7' is none."));
-  EXPECT_THAT(refusal_of("nodes: 0\n"), HasSubstr("c.yaml:1:8: nodes: '0' is no number from 1 to 1000000"));
-  EXPECT_THAT(refusal_of("nodes: 2.5\n"), HasSubstr("is no whole number"));
+  EXPECT_THAT(refusal_of("nodes: 0\n"), HasSubstr("c.yaml:1:8: nodes: '0' is not a number from 1 to 1000000"));
+  EXPECT_THAT(refusal_of("nodes: 2.5\n"), HasSubstr("is not a whole number"));
   EXPECT_THAT(refusal_of("nodes: 1\ndevice: {efficiency: 60%-50%}\n"), HasSubstr("Swap them"));
-  EXPECT_THAT(refusal_of("nodes: 1\ndevice: {efficiency: 150%}\n"), HasSubstr("no share of the peak"));
-  EXPECT_THAT(refusal_of("nodes: 1\nslow_down: 0.5\n"), HasSubstr("c.yaml:2:12: slow_down: '0.5' is no number from 1"));
+  EXPECT_THAT(refusal_of("nodes: 1\ndevice: {efficiency: 150%}\n"), HasSubstr("not a share of the peak"));
+  EXPECT_THAT(refusal_of("nodes: 1\nslow_down: 0.5\n"),
+              HasSubstr("c.yaml:2:12: slow_down: '0.5' is not a number from 1"));
   EXPECT_THAT(refusal_of("nodes: 1\ntopology: ring\n"), HasSubstr("Write star, or {kind: fat_tree"));
   EXPECT_THAT(refusal_of("nodes: 1\nstorage: {bandwidth: 1 GB/s, per: device}\n"), HasSubstr("storage.per: 'device'"));
   EXPECT_THAT(refusal_of("[1, 2]\n"), HasSubstr("c.yaml:1:1: cluster: write keys with values here"));

@@ -58,7 +58,7 @@ void add_row(std::string_view line, std::size_t number, Request& request) {
   if (cells.size() < 6) fail(ErrorKind::bad_input, "line {}: a layer has six cells, with semicolons between.", number);
   const auto from_end = [&](std::size_t i) { return cells[cells.size() - i]; };
   const auto real = milliseconds_of(from_end(2));
-  if (!real) fail(ErrorKind::bad_input, "line {}: {} is no time.", number, printable(from_end(2), 60));
+  if (!real) fail(ErrorKind::bad_input, "line {}: {} is not a time.", number, printable(from_end(2), 60));
   if (!was_executed(from_end(5))) return;
   const auto name = line.substr(0, static_cast<std::size_t>(from_end(5).data() - line.data()) - 1);
   request.push_back({printable(name, kMostNameBytes) + " " + printable(from_end(4), 60), 1e-3 * *real, 0, {}, 0});
@@ -107,7 +107,7 @@ Request request_of_json(const json& written) {
   }
   Request request;
   for (const auto& node : *nodes) {
-    if (!node.is_object()) fail(ErrorKind::bad_input, "a node is no object.");
+    if (!node.is_object()) fail(ErrorKind::bad_input, "a node is not an object.");
     if (!was_executed(member_text(node, "status"))) continue;
     const auto real = json_milliseconds(node, "real_time");
     if (!real) fail(ErrorKind::bad_input, "the node {} has no real_time.", printable(member_text(node, "name"), 60));
@@ -132,7 +132,7 @@ std::vector<Request> requests_of_json(std::string_view text) {
     return requests;
   }
   const auto average = report.find("avg_performance");
-  if (average == report.end()) fail(ErrorKind::bad_input, "there are no layers in it. {}", kAskCounters);
+  if (average == report.end()) fail(ErrorKind::bad_input, "it has no layers. {}", kAskCounters);
   auto request = request_of_json(*average);
   if (average->at("nodes").size() == 1) {
     fail(ErrorKind::bad_input,
@@ -152,7 +152,7 @@ LayerTable import_benchmark_app(std::string_view text, const std::string& name, 
   });
   requests.erase(std::remove_if(requests.begin(), requests.end(), [](const auto& one) { return one.empty(); }),
                  requests.end());
-  if (requests.empty()) fail(ErrorKind::bad_input, "{}: there are no executed layers in it. {}", name, kAskCounters);
+  if (requests.empty()) fail(ErrorKind::bad_input, "{}: it has no executed layers. {}", name, kAskCounters);
   std::stable_sort(requests.begin(), requests.end(),
                    [](const auto& a, const auto& b) { return request_seconds(a) < request_seconds(b); });
   LayerTable table = imported_table(name, batch);

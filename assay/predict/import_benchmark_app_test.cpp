@@ -81,7 +81,7 @@ TEST(ImportBenchmarkApp, WhatHasNoLayersInOrderIsRefusedWithWhatToDo) {
 TEST(ImportBenchmarkApp, HostileTextIsRefusedByItsLine) {
   EXPECT_THAT(refused_report(request_csv("a;EXECUTED;b\n")), HasSubstr("line 2: a layer has six cells"));
   for (const char* time : {"nan", "inf", "-1", "1e999", "1x", ""}) {
-    EXPECT_THAT(refused_report(request_csv(std::string("a;EXECUTED;b;c;") + time + ";0\n")), HasSubstr("is no time"))
+    EXPECT_THAT(refused_report(request_csv(std::string("a;EXECUTED;b;c;") + time + ";0\n")), HasSubstr("is not a time"))
         << time;
   }
   EXPECT_THAT(refused_report("{\"detailed_performance\": [3]}"), HasSubstr("a request has no nodes"));

@@ -223,7 +223,8 @@ class ChakraStep {
 void need_durations(const std::vector<ChakraNode>& nodes) {
   if (std::any_of(nodes.begin(), nodes.end(), [](const auto& one) { return one.seconds > 0; })) return;
   fail(ErrorKind::bad_input,
-       "no node has a duration: PyTorch's ExecutionTraceObserver writes none. Record a profile of the same step beside "
+       "no node has a duration: PyTorch's ExecutionTraceObserver does not write them. Record a profile of the same "
+       "step along with "
        "it, join them with chakra_trace_link, and import that; or import the profile itself (export_chrome_trace).");
 }
 
@@ -238,11 +239,11 @@ LayerTable import_chakra(std::string_view trace, const std::string& name, std::i
     table.layers = step.layers();
     table.update_seconds = step.update_seconds();
     if (!(table.backward_seconds() > 0)) {
-      fail(ErrorKind::bad_input, "there is no backward pass in it. Trace a whole training step.");
+      fail(ErrorKind::bad_input, "it has no backward pass. Trace a whole training step.");
     }
     if (!(table.gradient_bytes() > 0)) {
       fail(ErrorKind::bad_input,
-           "it shows no gradients: no AccumulateGrad with its input, and no collective that sums behind the backward "
+           "it shows no gradients: no AccumulateGrad with its input, and no collective that sums after the backward "
            "pass. Trace a whole training step.");
     }
     return table;

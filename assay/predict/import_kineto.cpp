@@ -86,8 +86,7 @@ Events events_of(std::string_view text, const std::string& name) {
   const auto trace = naming(name, [&] { return parse_json(text, kTraceLimits); });
   const auto written = trace.is_object() ? trace.find("traceEvents") : trace.end();
   if (written == trace.end() || !written->is_array()) {
-    fail(ErrorKind::bad_input, "{}: there are no traceEvents in it. Write it with profiler.export_chrome_trace().",
-         name);
+    fail(ErrorKind::bad_input, "{}: it has no traceEvents. Write it with profiler.export_chrome_trace().", name);
   }
   Events events;
   for (const auto& one : *written) {
@@ -232,10 +231,10 @@ LayerTable import_kineto(std::string_view text, const std::string& name, std::in
   LayerTable table = imported_table(name, batch);
   table.layers = KinetoStep(operators, kernel_seconds(events)).layers();
   if (!(table.backward_seconds() > 0)) {
-    fail(ErrorKind::bad_input, "{}: there is no backward pass in it. Profile whole training steps.", name);
+    fail(ErrorKind::bad_input, "{}: it has no backward pass. Profile whole training steps.", name);
   }
   if (!(table.gradient_bytes() > 0)) {
-    fail(ErrorKind::bad_input, "{}: there are no shapes of gradients in it. Profile with record_shapes=True.", name);
+    fail(ErrorKind::bad_input, "{}: it has no shapes of gradients. Profile with record_shapes=True.", name);
   }
   table.load_seconds = annotated_seconds(events, step, "enumerate(DataLoader)");
   table.update_seconds = annotated_seconds(events, step, "Optimizer.step");

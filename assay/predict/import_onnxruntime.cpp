@@ -62,7 +62,7 @@ Profiled profiled_in(const json& events) {
 LayerTable import_onnxruntime(std::string_view text, const std::string& name, std::int64_t batch) {
   const auto events = naming(name, [&] { return parse_json(text, kProfileLimits); });
   if (!events.is_array()) {
-    fail(ErrorKind::bad_input, "{}: this is no profile of ONNX Runtime, which is an array of events.", name);
+    fail(ErrorKind::bad_input, "{}: this is not a profile of ONNX Runtime, which is an array of events.", name);
   }
   auto found = profiled_in(events);
   if (found.runs.empty() || found.nodes.empty()) {
@@ -81,7 +81,7 @@ LayerTable import_onnxruntime(std::string_view text, const std::string& name, st
     if (node.begin < run.begin || node.begin + node.length > run.begin + run.length) continue;
     table.layers.push_back({std::move(node.name), 1e-6 * node.length, 0, {}, 0});
   }
-  if (table.layers.empty()) fail(ErrorKind::bad_input, "{}: no node lies within the run of median length.", name);
+  if (table.layers.empty()) fail(ErrorKind::bad_input, "{}: no node is within the run of median length.", name);
   return table;
 }
 

@@ -19,7 +19,7 @@ constexpr std::array kTimeUnits{TimeUnit{"_seconds", 1}, TimeUnit{"_ms", 1e-3}, 
 
 NamedColumns::NamedColumns(std::string_view csv, std::string file, std::string expected)
     : frame_(model::parse_csv(csv, file)), file_(std::move(file)), expected_(std::move(expected)) {
-  if (frame_.rows.empty()) fail(ErrorKind::bad_input, "{}: there is no row in it. {}", file_, expected_);
+  if (frame_.rows.empty()) fail(ErrorKind::bad_input, "{}: it has no rows. {}", file_, expected_);
 }
 
 bool NamedColumns::has(const std::string& column) const {
@@ -45,7 +45,7 @@ double NamedColumns::number_in(std::string_view text, std::size_t row, const std
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value)) return value;
-  wrong(row, fmt::format("{}: {} is no number from zero on.{}", column, shown(std::string(text)), hint));
+  wrong(row, fmt::format("{}: {} is not a number of at least zero.{}", column, shown(std::string(text)), hint));
 }
 
 double NamedColumns::number(std::size_t row, const std::string& column) const {

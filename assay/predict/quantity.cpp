@@ -57,8 +57,8 @@ double parse_quantity(const std::string& text, const std::string& what, const Un
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   const auto found = units.find(unit);
   if (error != std::errc() || found == units.end() || !(value > 0) || !std::isfinite(value * found->second)) {
-    fail(ErrorKind::usage, "{}: {} is none. Write a number above zero with its unit, such as {}.", what, shown(text),
-         examples);
+    fail(ErrorKind::usage, "{}: {} is not a valid quantity. Write a number above zero with its unit, such as {}.", what,
+         shown(text), examples);
   }
   return value * found->second;
 }

@@ -65,7 +65,7 @@ std::string body_of(const ReportPage& page) {
   if (page.verdict) out += verdict_html(*page.verdict);
   return out + pictures_html(page.pictures) + table_html(page.results) +
          element("footer", fmt::format("Written by assay {} at {}. Numbers are medians over fresh processes; intervals "
-                                       "are 95 % over processes where nothing else is said.",
+                                       "are 95 % over processes unless stated otherwise.",
                                        page.assay_version, page.created_utc));
 }
 
@@ -103,7 +103,7 @@ std::string html_page(const ReportPage& page, std::string_view form) {
   for (const auto& [place, text] : parts) {
     const auto at = form.find(place);
     if (at == std::string_view::npos)
-      fail(ErrorKind::bad_input, "the form of the page has no {}. Build it anew.", place);
+      fail(ErrorKind::bad_input, "the page's template has no {}. Build it again.", place);
     out.append(form.substr(0, at)).append(text);
     form.remove_prefix(at + place.size());
   }

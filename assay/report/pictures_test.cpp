@@ -85,7 +85,7 @@ TEST(Pictures, MemoryLimitsLeftOfTheRidge) {
   ASSERT_EQ(pictures.size(), 1u);
   // The ridge lies at 1000 / 100 = 10 FLOP/byte; the results at .5 and 50.
   EXPECT_DOUBLE_EQ(pictures[0].series[0].marks[1].x, 10);
-  EXPECT_NE(pictures[0].answer.find("1 of 2 results lie left of the ridge at 10"), std::string::npos);
+  EXPECT_NE(pictures[0].answer.find("1 of 2 results are left of the ridge at 10"), std::string::npos);
 }
 
 TEST(Pictures, TheMapRingsTheBestAndHatchesWhatIsTooMuch) {

@@ -14,7 +14,8 @@ namespace {
 constexpr double kSlope = 4;
 
 [[noreturn]] void bad_goal(const std::string& text) {
-  fail(ErrorKind::usage, "--goal: {} is none. Write latency, throughput, or either with a limit: throughput@p99<50ms.",
+  fail(ErrorKind::usage,
+       "--goal: {} is not a valid goal. Write latency, throughput, or either with a limit: throughput@p99<50ms.",
        shown(text));
 }
 
@@ -30,7 +31,7 @@ TailLimit parse_limit(const std::string& whole, const std::string& text) {
   } else if (quantile == "p99") {
     limit.percent = 99;
   } else {
-    fail(ErrorKind::usage, "--goal: {} is no quantile that runs keep. Write p50, p90 or p99.", shown(quantile));
+    fail(ErrorKind::usage, "--goal: {} is not a quantile that runs keep. Write p50, p90 or p99.", shown(quantile));
   }
   limit.seconds = parse_seconds(text.substr(less + 1), "--goal");
   if (!(limit.seconds > 0)) bad_goal(whole);

@@ -100,7 +100,7 @@ const std::vector<Guide>& guides() {
        .says = "OpenVINO's hint THROUGHPUT: as many requests in flight as it finds best",
        .workers = {"openvino"},
        .inert =
-           "hint THROUGHPUT: a step is one request, and the hint acts on requests in flight; instances stand for it"},
+           "hint THROUGHPUT: a step is one request, and the hint acts on requests in flight; instances take its place"},
       {"ort-default",
        "ONNX Runtime's own: a pinned thread for each core, spinning, one operator at a time",
        {"onnxruntime"}},

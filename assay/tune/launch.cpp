@@ -106,7 +106,7 @@ void warn_of_untold(const Told& told, const Tuning& tuning, const LaunchWishes& 
   for (const auto& setting : told.untold) {
     const bool is_threads = setting.starts_with("intra_op=");
     if (is_threads && takes_threads) continue;
-    plan.warnings.push_back(fmt::format("{}: {} cannot be told this from outside; your program must set it{}", setting,
+    plan.warnings.push_back(fmt::format("{}: {} cannot be set from outside; your program must set it{}", setting,
                                         tuning.worker.name,
                                         is_threads ? fmt::format(", or take {} as an argument", kThreadsPlace) : ""));
   }

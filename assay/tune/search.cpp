@@ -243,7 +243,7 @@ class Search {
   static std::string in_words(const stats::Difference& difference) {
     const auto interval = stats::interval_of(difference);
     return fmt::format("{}: costs {:.3f} of the one ahead (95 %: {:.3f} to {:.3f})",
-                       overtakes(difference) ? "takes the lead" : "stays behind", std::exp(difference.estimate),
+                       overtakes(difference) ? "takes the lead" : "falls behind", std::exp(difference.estimate),
                        std::exp(interval.low), std::exp(interval.high));
   }
 

@@ -141,7 +141,7 @@ class Tuner {
     auto& results = answer_.results;
     const auto& rival = candidates_.rivals.at(place);
     Entry entry;
-    entry.why = "measured anew";
+    entry.why = "measured again";
     entry.what = title_of(rival.candidate);
     entry.against = title_of(found_.best);
     entry.ratio = results.gains.at(place).gain.value;

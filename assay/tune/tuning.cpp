@@ -41,7 +41,7 @@ void check(const Tuning& tuning) {
   check_count("cores", resources.cores);
   check_count("threads", resources.threads);
   if (resources.quota && !(*resources.quota > 0)) {
-    fail(ErrorKind::bad_input, "resources.quota: {} is no number of CPUs. Leave it out where there is none.",
+    fail(ErrorKind::bad_input, "resources.quota: {} is not a number of CPUs. Leave it out where there is no quota.",
          *resources.quota);
   }
   for (const auto& [setting, launch] : tuning.launch) check_variables(setting, launch.env);
@@ -53,7 +53,7 @@ Tuning parse_tuning(std::string_view text, const std::string& name) {
     check(tuning);
     return tuning;
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{} is no tuning: {}", shown(name, 400), error.what()));
+    throw Error(error.kind(), fmt::format("{} is not a tuning: {}", shown(name, 400), error.what()));
   }
 }
 

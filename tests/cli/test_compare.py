@@ -116,8 +116,8 @@ def test_only_trials_that_are_not_sure_yet_are_measured_on(assay):
 BAD = [
     (["compare", "nothing", "here"], "nothing"),
     (["compare", "--run", "fake", "fake", "--network", "toy"], "same trial"),
-    (["compare", "--run", "2026-11-15", "fake", "--network", "toy"], "cannot be measured anew"),
-    (["compare", "a", "b", "--gate", "lots"], "no share"),
+    (["compare", "--run", "2026-11-15", "fake", "--network", "toy"], "cannot be measured again"),
+    (["compare", "a", "b", "--gate", "lots"], "not a valid share"),
     (["compare", "intra_op=1", "intra_op=2", "--option", "x=1"], "--run"),
     (["run", "toy", "--worker", "fake", "--stop", "1%", "--runs", "5"], "--most-runs"),
     (["run", "toy", "--worker", "fake", "--most-runs", "9"], "--stop"),

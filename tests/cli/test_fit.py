@@ -78,7 +78,7 @@ def test_a_kept_law_is_asked_and_scored(assay, table, tmp_path):
 def test_what_was_not_seen_is_refused(assay, table):
     assay("fit", table, "--time", "step_ms", "--where", "framework=quick", "--out", "law.json", *FAST)
     told = assay("fit", "--score", "law.json", "--at", "batch=4096", "--at", "threads=1").stdout
-    assert told == "No time is said: batch = 4096 is 7.0 doublings beyond 1 to 32, where it was measured.\n"
+    assert told == "No time is given: batch = 4096 is 7.0 doublings beyond 1 to 32, where it was measured.\n"
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_what_was_not_seen_is_refused(assay, table):
         (["absent.csv"], "cannot read absent.csv"),
         (["times.csv"], "--time: there is no column 'seconds'. There are 'framework, batch, threads, step_ms'."),
         (["times.csv", "--time", "step_ms", "--out", "x.json"], "there are 2 groups"),
-        (["times.csv", "--time", "step_ms", "--where", "framework=none"], "no row is left to fit behind --where"),
+        (["times.csv", "--time", "step_ms", "--where", "framework=none"], "no row is left to fit after --where"),
         (
             ["times.csv", "--time", "step_ms", "--family", "magic"],
-            "there is no family 'magic'; there are generic, ssgd",
+            "there is no family 'magic'. Families: generic, ssgd",
         ),
         (["times.csv", "--time", "step_ms", "--role", "batch=big"], "intrinsic"),
         (["times.csv", "--time", "step_ms", "--confidence", "2"], "confidence: 2 is outside 0.5 to 0.99"),

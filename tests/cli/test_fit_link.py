@@ -60,7 +60,7 @@ def test_osu_files_give_the_planted_link_and_its_ring(fit):
     piece = piece_of(link, "all_reduce")
     assert piece["told_apart"] and piece["algorithms"][0]["algorithm"] == "ring"
     check_planted(piece["algorithms"][0]["constants"], PLANTED.ALPHA, PLANTED.BETA)
-    assert any("gamma cannot be told" in note for note in link["notes"])
+    assert any("gamma cannot be separated" in note for note in link["notes"])
 
 
 def test_osu_latency_alone_is_a_line(fit):
@@ -108,9 +108,9 @@ def test_csv_of_ones_own(fit, tmp_path):
         (["--link"], 2, "--link needs --campaign NAME"),
         (["--collectives", "x.txt", "--campaign", "y"], 2, "Leave --campaign out"),
         (["--collectives", "absent.txt"], 1, "cannot open absent.txt"),
-        (["--collectives", files("osu_allreduce_{}.txt")[0]], 2, "Say it with --ranks"),
+        (["--collectives", files("osu_allreduce_{}.txt")[0]], 2, "Give it with --ranks"),
         (["--collectives", *files("osu_allreduce_{}.txt"), "--ranks", "2,4"], 2, "--ranks has 2 numbers"),
-        (["--collectives", files("nccl_all_reduce_{}.txt")[0], "--ranks", "4"], 2, "it tells of 2 ranks"),
+        (["--collectives", files("nccl_all_reduce_{}.txt")[0], "--ranks", "4"], 2, "it names 2 ranks"),
         (["--collectives", str(ROOT / "LICENSE")], 1, "--format"),
         (["--link", "--campaign", "nothing"], 2, "assay.db"),
     ],

@@ -102,7 +102,7 @@ def test_what_is_no_run_of_the_prototype_is_refused_by_name(assay, tmp_path):
     run = prototype_run(8, 1)
     del run["time_epoch"]
     (tmp_path / "run.json").write_text(json.dumps(run))
-    assert "run.json: there is no time_batch" in assay("import", "run.json", code=1).stderr
+    assert "run.json: it has no time_batch" in assay("import", "run.json", code=1).stderr
     (tmp_path / "good.json").write_text(json.dumps(prototype_run(8, 1)))
     (tmp_path / "bad.json").write_text("[3]")
     assert "bad.json" in assay("import", "good.json", "bad.json", code=1).stderr

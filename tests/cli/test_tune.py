@@ -113,7 +113,7 @@ def test_a_dry_run_shows_guides_and_candidates_of_another_machine(tune, tmp_path
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--goal", "speed"], "--goal: 'speed' is none. Write latency, throughput"),
+        (["--goal", "speed"], "--goal: 'speed' is not a valid goal. Write latency, throughput"),
         (["--goal", "throughput@p95<1ms"], "Write p50, p90 or p99"),
         (["--budget", "2"], "2 runs are too few"),
         (["--budget", "soon"], "--budget"),

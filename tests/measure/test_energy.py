@@ -89,9 +89,9 @@ def test_a_meter_that_fails_leaves_a_note_and_the_times(place):
     result = measured(place, "--meter", script(place, "meter", "#!/bin/sh\nread -r line\necho broken\n"))
     assert result["ok"] == 2 and result["watts"] is None and result["samples_per_joule"] is None
     [note] = place.records()[0]["ranks"][0]["notes"]
-    assert note.startswith("no energy: meter ") and "'broken', which is no number of joules" in note
+    assert note.startswith("no energy: meter ") and "'broken', which is not a number of joules" in note
     refused = place.assay("run", "toy", "--worker", "fake", *BRIEF, "--meter", "./nowhere", expect=2)
-    assert "meter: ./nowhere is no program" in refused.stderr
+    assert "meter: ./nowhere is not a program" in refused.stderr
 
 
 def test_where_nothing_counts_energy_is_null_wherever_it_is_printed(place):

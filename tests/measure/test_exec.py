@@ -299,11 +299,11 @@ def test_a_name_is_the_newest_tuning_of_that_name(place, tuning):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is no tuning"),
+        ("{", "is not a tuning"),
         ("[]", "an object"),
         ("{}", "version"),
-        ('{"version": 2, "version": 1}', "is no tuning"),
-        (" " * (1 << 20) + "{}", "is no tuning"),
+        ('{"version": 2, "version": 1}', "is not a tuning"),
+        (" " * (1 << 20) + "{}", "is not a tuning"),
     ],
 )
 def test_a_file_that_is_no_tuning_says_so(place, text, says):
@@ -314,5 +314,5 @@ def test_a_file_that_is_no_tuning_says_so(place, text, says):
 def test_files_that_cannot_be_read_and_commands_without_a_program(place, tuning):
     assert "/nowhere/t.json" in place.assay("exec", "--tuned", "/nowhere/t.json", "--", "true", expect=1).stderr
     assert "cannot read" in place.assay("exec", "--tuned", f"{place.path}/", "--", "true", expect=1).stderr
-    assert "behind --" in place.assay("exec", "--tuned", tuning(), expect=2).stderr
+    assert "after --" in place.assay("exec", "--tuned", tuning(), expect=2).stderr
     assert "--tuned" in place.assay("exec", "--", "true", expect=2).stderr

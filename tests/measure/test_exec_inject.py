@@ -43,7 +43,7 @@ def test_a_framework_that_refuses_is_a_warning(hooked):
         "import torch; print('went on')", {"torch.py": "def set_num_interop_threads(n): raise OSError('no')"}
     )
     assert ended.stdout == "went on\n"
-    assert "warning: torch was not told {'inter_op': 2}: OSError: no" in ended.stderr
+    assert "warning: torch did not take {'inter_op': 2}: OSError: no" in ended.stderr
 
 
 def test_an_error_of_the_module_itself_is_passed_on(hooked):

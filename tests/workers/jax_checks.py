@@ -368,7 +368,7 @@ def check_user_files():
         return x @ parameters["w"]
 
     parameters = {"w": np.ones((4, 3))}
-    for returned, part in ((42, "int"), ((apply, parameters), "tuple"), ((apply, parameters, 3), "no function")):
+    for returned, part in ((42, "int"), ((apply, parameters), "tuple"), ((apply, parameters, 3), "not a function")):
         assert_refused(lambda returned=returned: user_file._parts(returned, "here"), part, "here")
     assert user_file._parts((apply, parameters, list), "here")[3] is None
     made = user_file._arrays({"a": np.ones((2, 2)), "b": np.ones(3, int)}, jnp.bfloat16, "here")

@@ -60,7 +60,7 @@ def main(folder):
     inputs = [("ids", TensorProto.INT64, ["batch", 5]), ("mask", TensorProto.BOOL, ["batch", 6])]
     arrays = {**weights(table=(2, 3), w=(6, 3)), "axis": numpy.array([1])}
     write(folder, "tokens", inputs, tokens, arrays)
-    (folder / "no.onnx").write_bytes(b"this is no ONNX file at all")
+    (folder / "no.onnx").write_bytes(b"this is not an ONNX file at all")
 
 
 if __name__ == "__main__":

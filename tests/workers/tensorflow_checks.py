@@ -452,7 +452,7 @@ def check_user_files():
     _, make_input, loss = user_file._parts(Shown(), "here")
     assert user_file._inputs(make_input, 5, "here").shape == (5, 4) and loss is None
     assert user_file._inputs(make_input, 5, "here").dtype.name == keras.config.floatx()
-    for returned, part in ((Own(), "example_input"), (42, "int"), ((Own(), 3), "no function"), ((Own(),), "tuple")):
+    for returned, part in ((Own(), "example_input"), (42, "int"), ((Own(), 3), "not a function"), ((Own(),), "tuple")):
         assert_refused(lambda returned=returned: user_file._parts(returned, "here"), part, "here")
     assert_refused(lambda: user_file._inputs(lambda batch: "text", 5, "here"), "str", "here")
     assert_refused(lambda: user_file.mean_square({"a": tf.zeros(3)}), "dict", "loss")

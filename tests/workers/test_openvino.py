@@ -91,7 +91,7 @@ def test_values_that_do_not_fit_the_graph_are_named(start, tmp_path):
     assert answer["kind"] == "failed" and "image" in answer["message"]
     (tmp_path / "broken").write_bytes(b"\xff" * 64)
     answer = start("openvino").prepare(**SMALL, values=str(tmp_path / "broken"))
-    assert answer["kind"] == "failed" and "no safetensors file" in answer["message"]
+    assert answer["kind"] == "failed" and "not a safetensors file" in answer["message"]
 
 
 def busy_threads(worker, seconds=1.0):

@@ -111,7 +111,7 @@ def test_an_output_that_is_no_tensor_needs_a_loss(ask):
 CASES = {
     "no_input": ("no_input", "example_input"),
     "number": ("number", "int"),
-    "no function in the tuple": ("not_callable", "no function"),
+    "no function in the tuple": ("not_callable", "not a function"),
     "input that is no tensor": ("bad_input", "list"),
     "missing": ("banana", "banana"),
     "constant": ("constant", "constant"),

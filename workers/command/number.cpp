@@ -26,7 +26,7 @@ std::regex compile(const std::string& pattern) {
     }
     return compiled;
   } catch (const std::regex_error& error) {
-    worker::refuse("option number: {} is no regular expression: {}.", shown(pattern), error.what());
+    worker::refuse("option number: {} is not a valid regular expression: {}.", shown(pattern), error.what());
   }
 }
 

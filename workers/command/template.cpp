@@ -73,7 +73,7 @@ class Template {
 }  // namespace
 
 std::vector<std::string> fill_template(const worker::Prepare& prepare) {
-  if (!prepare.workload.command) refuse("command: the workload has none. Give the program and its arguments.");
+  if (!prepare.workload.command) refuse("command: the workload has no command. Give the program and its arguments.");
   Template filler(prepare);
   std::vector<std::string> argv;
   for (const auto& argument : *prepare.workload.command) {

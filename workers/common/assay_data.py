@@ -45,7 +45,7 @@ def refuse_early(prepare):
     if prepare.values is not None:
         raise assay_worker.Refused("data 'files' with values: those have an input of their own. Set data to memory.")
     if prepare.data_folder is None:
-        raise assay_worker.Refused("data 'files': there is no folder for it. Name one by ASSAY_DATA_FOLDER.")
+        raise assay_worker.Refused("data 'files': it has no folder. Name one with ASSAY_DATA_FOLDER.")
 
 
 def of(prepare):
@@ -168,7 +168,7 @@ class Tokens(DataSet):
         self.inputs, [self.length] = prepare.graph["inputs"], prepare.graph["inputs"][0]["shape"]
         below = min(self.inputs[0]["below"], 2**16)
         if self.has_target and assay_graph.output_shape(prepare.graph)[:-1] != [self.length]:
-            raise assay_worker.Refused("data 'files': the output of %s is none for each token." % prepare.graph["name"])
+            raise assay_worker.Refused("data 'files': the output of %s is not one for each token." % prepare.graph["name"])
         folder = assay_data_files.tokens(prepare.data_folder, self.count, self.length + 1, below, self.chunk_count)
         self.sample_bytes = _TOKEN_BYTES * (self.length + 1)
         if self.chunk_count is None:
@@ -221,7 +221,7 @@ class Feed:
         resident, pages = assay_page_cache.resident_pages(files)
         if resident != (0 if self._cold else pages):
             message = "page_cache '%s': of %d pages of the data set %d are in memory. %s"
-            advice = "A file system that lies in memory cannot let go: name a folder on a disk by ASSAY_DATA_FOLDER."
+            advice = "A file system in memory cannot drop its pages: name a folder on a disk with ASSAY_DATA_FOLDER."
             advice = advice if self._cold else "It does not fit: ask for a smaller data_count."
             raise assay_worker.Refused(message % (data.page_cache, pages, resident, advice))
         self.effective["page_cache"] = data.page_cache
@@ -267,7 +267,7 @@ def read_image(source, name, height, width):
         with Image.open(source) as file:
             pixels = numpy.asarray(file.convert("RGB"))
     except OSError as error:  # Pillow's own errors are such too
-        message = "%s cannot be read as an image: %s. Remove its data set: it is made anew."
+        message = "%s cannot be read as an image: %s. Remove its data set: it is made again."
         raise assay_data_files.DamagedFile(message % (name, error)) from error
     top, left = (pixels.shape[0] - height) // 2, (pixels.shape[1] - width) // 2
     middle = pixels[top : top + height, left : left + width]
@@ -294,7 +294,7 @@ def versions():
 def _classes(graph):
     shape = assay_graph.output_shape(graph)
     if len(shape) != 1:
-        raise assay_worker.Refused("data 'files': the output of %s is no class for each image." % graph["name"])
+        raise assay_worker.Refused("data 'files': the output of %s is not a class for each image." % graph["name"])
     return shape[0]
 
 
@@ -302,5 +302,5 @@ def _need_pillow():
     try:
         import PIL  # noqa: F401
     except ImportError:
-        message = "data 'files': this environment lacks Pillow. Make it anew by `assay worker install --again`."
+        message = "data 'files': this environment lacks Pillow. Make it again with `assay worker install --again`."
         raise assay_worker.Refused(message) from None

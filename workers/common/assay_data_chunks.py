@@ -46,7 +46,7 @@ class Chunks:
             self._file, self._chunk = open(self.paths[chunk], "rb", buffering=0), chunk
         found = os.pread(self._file.fileno(), size, begin)
         if len(found) != size:
-            message = "%s ends within sample %d. Remove its folder: it is made anew."
+            message = "%s ends within sample %d. Remove its folder: it is made again."
             raise assay_data_files.DamagedFile(message % (self.paths[chunk], index))
         return found
 

@@ -77,7 +77,7 @@ def image_places(folder, count):
     path = os.path.join(folder, _INDEX)
     found = numpy.fromfile(path, "<u8").astype("int64")
     if len(found) != 2 * count:
-        raise DamagedFile("%s is no index of %d images. Remove its folder: it is made anew." % (path, count))
+        raise DamagedFile("%s is not an index of %d images. Remove its folder: it is made again." % (path, count))
     return found.reshape(count, 2)
 
 

@@ -48,7 +48,7 @@ def refuse_changed(prepare, sha256):
     """`sha256`: of the file as it is now, in hexadecimal digits."""
     found, wanted = sha256[:HASH_DIGITS], prepare.file["hash"]
     if found != wanted:
-        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it anew."
+        message = "%s has changed since the campaign was planned (its hash is %s, planned was %s). Plan it again."
         raise assay_worker.Refused(message % (prepare.file["path"], found, wanted))
 
 
@@ -60,7 +60,7 @@ def _import(path):
         name = "assay_user_" + name  # it must not stand for a module that others import
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
-        raise assay_worker.Refused("%s is no Python file: its name must end with .py." % path)
+        raise assay_worker.Refused("%s is not a Python file: its name must end with .py." % path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

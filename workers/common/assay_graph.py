@@ -62,7 +62,7 @@ def read_header(path):
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > _MOST_HEADER_BYTES:
-            raise ValueError("%s is no safetensors file: its header has %d bytes" % (path, length))
+            raise ValueError("%s is not a safetensors file: its header has %d bytes" % (path, length))
         header = json.loads(file.read(length).decode("utf-8"))
     header.pop("__metadata__", None)
     found = {}

@@ -131,7 +131,7 @@ Value GraphValues::target() const {
   const auto output = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
                                    [&](const GraphNode& node) { return node.name == graph_.output; });
   if (output == graph_.nodes.end() || output->shape.empty()) {
-    fail(ErrorKind::bad_input, "graph: its output {} is no node with classes", shown(graph_.output));
+    fail(ErrorKind::bad_input, "graph: its output {} is not a node with classes", shown(graph_.output));
   }
   const Shape shape = with_batch(prepare_.workload.batch, {output->shape.begin(), output->shape.end() - 1});
   if (has_file_) return from_file("target", ValueType::integer, shape);

@@ -7,7 +7,7 @@ namespace assay::worker {
 
 void refuse_changed(const NetworkFile& file, const std::string& found) {
   if (found == file.hash) return;
-  refuse("{} has changed since the campaign was planned (its hash is {}, planned was {}). Plan it anew.", file.path,
+  refuse("{} has changed since the campaign was planned (its hash is {}, planned was {}). Plan it again.", file.path,
          found, file.hash);
 }
 

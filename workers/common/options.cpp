@@ -26,7 +26,7 @@ double Options::number(const std::string& name, double otherwise, double low, do
   } else if (const auto* whole = std::get_if<std::int64_t>(value)) {
     number = static_cast<double>(*whole);
   } else {
-    refuse("option {}: {} is no number.", name, shown(scalar_text(*value)));
+    refuse("option {}: {} is not a number.", name, shown(scalar_text(*value)));
   }
   if (!(number >= low && number <= high)) refuse("option {}: {} is outside {} to {}.", name, number, low, high);
   return number;
@@ -36,7 +36,7 @@ std::int64_t Options::integer(const std::string& name, std::int64_t otherwise, s
   const Scalar* value = take(name);
   if (value == nullptr) return otherwise;
   const auto* number = std::get_if<std::int64_t>(value);
-  if (number == nullptr) refuse("option {}: {} is no integer.", name, shown(scalar_text(*value)));
+  if (number == nullptr) refuse("option {}: {} is not an integer.", name, shown(scalar_text(*value)));
   if (*number < low || *number > high) refuse("option {}: {} is outside {} to {}.", name, *number, low, high);
   return *number;
 }
@@ -45,7 +45,7 @@ std::string Options::text(const std::string& name, const std::string& otherwise)
   const Scalar* value = take(name);
   if (value == nullptr) return otherwise;
   const auto* text = std::get_if<std::string>(value);
-  if (text == nullptr) refuse("option {}: {} is no text.", name, scalar_text(*value));
+  if (text == nullptr) refuse("option {}: {} is not text.", name, scalar_text(*value));
   return *text;
 }
 

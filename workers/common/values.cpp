@@ -113,7 +113,7 @@ MappedFile::MappedFile(const std::string& path) {
   void* data = regular && size_ > 0 ? mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
   const int error = errno;
   close(file);
-  if (!regular) fail(ErrorKind::bad_input, "{} is no regular file.", path);
+  if (!regular) fail(ErrorKind::bad_input, "{} is not a regular file.", path);
   if (data == MAP_FAILED) fail(ErrorKind::bad_input, "{} cannot be mapped: {}.", path, std::strerror(error));
   data_ = static_cast<const char*>(data);
 }
@@ -128,11 +128,12 @@ std::map<std::string, Placed> read_header(std::string_view file) {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(file[i])) << (8 * i);
   }
   if (file.size() < kLengthBytes || length > kMostHeaderBytes || length > file.size() - kLengthBytes) {
-    fail(ErrorKind::bad_input, "it is no safetensors file: its header has {} bytes, the file {}", length, file.size());
+    fail(ErrorKind::bad_input, "it is not a safetensors file: its header has {} bytes, the file {}", length,
+         file.size());
   }
   const std::size_t data_begin = kLengthBytes + length;
   const json header = parse_json(file.substr(kLengthBytes, length), kHeaderLimits);
-  if (!header.is_object()) fail(ErrorKind::bad_input, "its header is no object");
+  if (!header.is_object()) fail(ErrorKind::bad_input, "its header is not an object");
   std::map<std::string, Placed> out;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;

@@ -114,7 +114,7 @@ TEST(ValuesHeader, what_is_malformed_is_refused_with_the_tensor) {
   EXPECT_THAT(error_of(one(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]})"), four),
               HasSubstr("too large"));
   EXPECT_THAT(error_of(one(R"({"dtype":"F32","shape":[1]})"), four), HasSubstr("data_offsets"));
-  EXPECT_THAT(error_of("[]", four), HasSubstr("no object"));
+  EXPECT_THAT(error_of("[]", four), HasSubstr("not an object"));
   EXPECT_THAT(error_of("{", four), testing::Not("no error"));
 }
 

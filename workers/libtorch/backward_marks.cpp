@@ -45,7 +45,7 @@ void BackwardMarks::split(std::int64_t begin_ns, std::int64_t end_ns, std::vecto
   std::fill(backward_ns.begin(), backward_ns.end(), 0);
   const auto later = [](const auto& a, const auto& b) { return a.second > b.second; };
   if (!std::is_sorted(marks_.begin(), marks_.end(), later)) {
-    throw std::runtime_error("layers cannot be told apart: backward did not run in the reverse order of forward");
+    throw std::runtime_error("layers cannot be separated: backward did not run in the reverse order of forward");
   }
   for (std::size_t i = 0; i < marks_.size(); ++i) {
     const std::int64_t after_ns = i + 1 < marks_.size() ? marks_[i + 1].first : end_ns;

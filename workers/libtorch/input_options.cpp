@@ -14,7 +14,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 32;  // of an input wi
 constexpr std::string_view kInteger = "integer:";
 
 [[noreturn]] void malformed(const std::string& name, const std::string& text) {
-  worker::refuse("option {}: {} is no shape. Write the sizes of a sample, such as 3x224x224, or integer:128.", name,
+  worker::refuse("option {}: {} is not a shape. Write the sizes of a sample, such as 3x224x224, or integer:128.", name,
                  shown(text));
 }
 

@@ -71,8 +71,8 @@ void check(Collective collective, std::int64_t bytes, std::int64_t ranks) {
     worker::refuse("network ping_pong: it needs exactly 2 ranks, not {}.", ranks);
   }
   if (bytes < 1 || bytes % (kFloatBytes * ranks) != 0) {
-    worker::refuse("option bytes: {} is no multiple of {}: {} bytes for each of {} ranks.", bytes, kFloatBytes * ranks,
-                   kFloatBytes, ranks);
+    worker::refuse("option bytes: {} is not a multiple of {}: {} bytes for each of {} ranks.", bytes,
+                   kFloatBytes * ranks, kFloatBytes, ranks);
   }
 }
 

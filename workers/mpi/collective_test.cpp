@@ -138,7 +138,7 @@ std::string refusal(Collective collective, std::int64_t bytes, std::int64_t rank
 
 TEST(Collective, WhatCannotBeDealtOutIsRefusedByName) {
   EXPECT_EQ(refusal(Collective::all_reduce, 24, 3), "");
-  EXPECT_THAT(refusal(Collective::all_reduce, 16, 3), testing::HasSubstr("option bytes: 16 is no multiple of 12"));
+  EXPECT_THAT(refusal(Collective::all_reduce, 16, 3), testing::HasSubstr("option bytes: 16 is not a multiple of 12"));
   EXPECT_THAT(refusal(Collective::ping_pong, 24, 3), testing::HasSubstr("ping_pong"));
   EXPECT_THAT(refusal(Collective::ping_pong, 24, 1), testing::HasSubstr("2 ranks"));
   EXPECT_THAT(refusal(Collective::broadcast, 4 * 4097, 4097), testing::HasSubstr("4097 ranks"));

@@ -64,7 +64,7 @@ class OpenVino : public worker::Framework {
     prepared.effective = read_back(compiled_, prepare);
     prepared.phases = {"forward"};
     prepared.refusals["layers"] =
-        "OpenVINO runs several nodes of a network as one, and their times cannot be told apart.";
+        "OpenVINO runs several nodes of a network as one, and their times cannot be separated.";
     return prepared;
   }
 

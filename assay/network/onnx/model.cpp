@@ -267,7 +267,7 @@ Model read_messages(std::string_view bytes) {
     }
     if (field->number == 8) read_opset(message_of(*field), model);
   }
-  if (!found || model.nodes.empty()) fail(ErrorKind::bad_input, "this is no ONNX file: it has no graph");
+  if (!found || model.nodes.empty()) fail(ErrorKind::bad_input, "this is not an ONNX file: it has no graph");
   return model;
 }
 
@@ -306,7 +306,7 @@ Model read_model(std::string_view bytes) {
   try {
     return read_messages(bytes);
   } catch (const protobuf::NoMessage& error) {
-    fail(ErrorKind::bad_input, "this is no ONNX file: {}", error.what());
+    fail(ErrorKind::bad_input, "this is not an ONNX file: {}", error.what());
   }
 }
 

@@ -52,7 +52,7 @@ void linear(GraphMaker& maker, const Node& node, bool transposed, const Tensor* 
     weight = made->integers("perm") == Pair{1, 0} ? maker.parameter(*made, 0, 2) : nullptr;
     transposed = !transposed;
   }
-  need(node, weight != nullptr, "a product with what is no stored matrix");
+  need(node, weight != nullptr, "a product with something other than a stored matrix");
   Attributes a;
   a.features = weight->dims[transposed ? 1 : 0];
   a.bias = bias != nullptr;
@@ -122,7 +122,7 @@ void pool(GraphMaker& maker, const Node& node) {
 /// A mean over height and width; [channels] where the two are dropped, here or by the node behind.
 void global_average(GraphMaker& maker, const Node& node, bool drops) {
   const auto& input = maker.shape(node.inputs[0]);
-  need(node, input.size() == 4, "a mean of what is no image");
+  need(node, input.size() == 4, "a mean of something other than an image");
   const auto* next = drops ? nullptr : maker.only_user(node.outputs[0]);
   const bool flattens = next != nullptr && (next->op == "Flatten" || next->op == "Reshape" || next->op == "Squeeze") &&
                         next->inputs[0] == node.outputs[0] && maker.shape(next->outputs[0]).size() == 2;
@@ -149,7 +149,7 @@ void flatten(GraphMaker& maker, const Node& node) {
   const auto& output = maker.shape(node.outputs[0]);
   if (input == output) return maker.alias(node);
   const bool flat = output.size() == 2 && !input.empty() && output[0] == input[0];
-  need(node, flat, "a change of shape that is no flattening");
+  need(node, flat, "a change of shape other than flattening");
   maker.add(Op::flatten, node, {node.inputs[0]});
 }
 
@@ -162,7 +162,7 @@ void dropout(GraphMaker& maker, const Node& node) {
 void concat(GraphMaker& maker, const Node& node) {
   const auto axis = node.integer("axis", 1);
   need(node, axis == 1 || axis == 1 - static_cast<std::int64_t>(maker.shape(node.inputs[0]).size()),
-       "joining along another axis than the first behind the batch");
+       "joining along another axis than the first after the batch");
   maker.add(Op::concat, node, node.inputs);
 }
 
@@ -189,7 +189,7 @@ void gather(GraphMaker& maker, const Node& node) {
   const auto index = maker.integers(node, 1);
   const auto& input = maker.shape(node.inputs[0]);
   const bool one = index && index->size() == 1 && maker.shape(node.inputs[1]).empty();
-  need(node, one && node.integer("axis", 0) == 1 && input.size() > 1, "choosing other than one part behind the batch");
+  need(node, one && node.integer("axis", 0) == 1 && input.size() > 1, "choosing other than one part after the batch");
   a.index = index->front() < 0 ? index->front() + input[1] : index->front();
   maker.add(Op::select, node, {node.inputs[0]}, std::move(a));
 }

@@ -117,7 +117,7 @@ Shapes all_broadcast(const Node& node, const Inputs& in) {
 Shapes gemm(const Node& node, const Inputs& in) {
   const auto& a = shape_of(node, in, 0);
   const auto& b = shape_of(node, in, 1);
-  if (a.size() != 2 || b.size() != 2) wrong(node, "its inputs are no matrices");
+  if (a.size() != 2 || b.size() != 2) wrong(node, "its inputs are not matrices");
   const bool turned_a = node.integer("transA", 0) != 0;
   const bool turned_b = node.integer("transB", 0) != 0;
   if (a[turned_a ? 0 : 1] != b[turned_b ? 1 : 0]) wrong(node, "its inputs do not fit each other");
@@ -127,7 +127,7 @@ Shapes gemm(const Node& node, const Inputs& in) {
 Shapes matrix_product(const Node& node, const Inputs& in) {
   Shape a = shape_of(node, in, 0);
   Shape b = shape_of(node, in, 1);
-  if (a.empty() || b.empty()) wrong(node, "its inputs are no matrices");
+  if (a.empty() || b.empty()) wrong(node, "its inputs are not matrices");
   const bool row = a.size() == 1;
   const bool column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
@@ -161,7 +161,7 @@ Shapes reshape(const Node& node, const Inputs& in) {
       if (i >= input.size()) wrong(node, "it keeps a dimension that is not there");
       out[i] = input[i];
     }
-    if (out[i] < -1 || (out[i] == -1 && open)) wrong(node, "it has no such shape");
+    if (out[i] < -1 || (out[i] == -1 && open)) wrong(node, "it cannot have this shape");
     if (out[i] == -1) {
       open = i;
     } else {

@@ -102,7 +102,7 @@ class Inference {
   const Value& find(const std::string& name, const Node& node) const {
     const auto it = out_.by_name.find(name);
     if (it == out_.by_name.end()) {
-      fail(ErrorKind::bad_input, "{} uses {}, which does not stand before it", title_of(node), shown(name));
+      fail(ErrorKind::bad_input, "{} uses {}, which does not come before it", title_of(node), shown(name));
     }
     return it->second;
   }
@@ -111,7 +111,7 @@ class Inference {
     std::set<std::string> wanted;
     for (const auto& output : model_.outputs) {
       if (out_.by_name.count(output.name) == 0) {
-        fail(ErrorKind::bad_input, "the ONNX file's output {} is no value of it", shown(output.name));
+        fail(ErrorKind::bad_input, "the ONNX file's output {} is not one of its values", shown(output.name));
       }
       wanted.insert(output.name);
     }

@@ -21,7 +21,7 @@ std::optional<double> held_out_error(const model::Model& model) {
 std::string residual_answer(const ModelEvidence& evidence, std::size_t inside, const std::vector<double>& errors) {
   const auto& model = evidence.model;
   auto text = fmt::format(
-      "{} of {} points that it was fitted to lie within their {:.0f} % interval; half are less than {:.2g} % off.",
+      "{} of {} points that it was fitted to are within their {:.0f} % interval; half are less than {:.2g} % off.",
       inside, errors.size(), 100 * model.uncertainty.confidence, stats::median(errors));
   if (const auto error = held_out_error(model))
     text += fmt::format(" On the largest scales, held out, it was typically {:.0f} % off.", 100 * *error);

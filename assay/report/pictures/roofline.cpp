@@ -81,7 +81,7 @@ std::vector<Picture> roofline_pictures(const Evidence& evidence) {
     picture.title = fmt::format("Roofline at {}: {}FLOP/s, {}B/s, both measured", peak.precision,
                                 short_number(peak.flops_per_second), short_number(bandwidth->bytes_per_second));
     picture.answer = fmt::format(
-        "{} of {} results lie left of the ridge at {:.3g} FLOP/byte, where memory limits; the others could at most "
+        "{} of {} results are left of the ridge at {:.3g} FLOP/byte, where memory limits; the others could at most "
         "reach the peak of arithmetic.",
         bound, points.size(), ridge);
     picture.command = command_of("assay show --all --roofline", evidence);

@@ -104,7 +104,7 @@ std::vector<Picture> waterfall_pictures(const Evidence& evidence) {
       100 * *result->share_of_peak,
       stairs.largest().empty()
           ? ""
-          : fmt::format(" What costs most beside it ({:.0f} %): {}.", 100 * stairs.largest_share(),
+          : fmt::format(" What costs most after it ({:.0f} %): {}.", 100 * stairs.largest_share(),
                         stairs.largest() == "below the roofs" ? "operators that reach neither roof, and the framework"
                                                               : stairs.largest()));
   return {picture};

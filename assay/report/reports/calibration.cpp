@@ -34,7 +34,7 @@ std::string links_table(const predict::ClusterCalibration& found, const Look& lo
 
 std::string jobs_table(const predict::ClusterCalibration& found, const Look& look) {
   const auto right = Table::Align::right;
-  Table table({{"job"}, {"host", right}, {"slow-down beside messages", right}});
+  Table table({{"job"}, {"host", right}, {"slow-down while sending", right}});
   for (const auto& [name, job] : found.constants.jobs) {
     const bool overlaps = std::find(found.no_overlap.begin(), found.no_overlap.end(), name) == found.no_overlap.end();
     table.add({name, time_text(job.host_seconds), overlaps ? fmt::format("{:.2f}", job.slow_down) : "-"});
@@ -62,7 +62,7 @@ std::string calibration_report(const predict::ClusterCalibration& found, const L
                           latency_text(constants.call_seconds), rate_text(constants.inside_byte_seconds));
   if (!constants.links.empty()) text += links_table(found, look) + "\n";
   text += jobs_table(found, look);
-  if (!found.no_overlap.empty()) text += "-: nothing travels beside the backward pass in these rows.\n";
+  if (!found.no_overlap.empty()) text += "-: nothing is sent during the backward pass in these rows.\n";
   text += fmt::format("\nError on the {} rows these are from: mean {:.1f} %, worst {:.1f} %. Other rows tell more.\n",
                       found.rows.size(), 100 * found.mean_error, 100 * found.worst_error);
   if (!found.points.empty()) text += "\n" + calibrated_table(found, look);

@@ -49,7 +49,7 @@ std::string families_table(const model::Model& model, const Look& look) {
 
 std::string trust_text(const model::Model& model) {
   const auto& doubt = model.uncertainty;
-  auto text = fmt::format("{:.0f} % of times lie within {:.1f} % of the law where it was measured",
+  auto text = fmt::format("{:.0f} % of times are within {:.1f} % of the law where it was measured",
                           100 * doubt.confidence, 100 * std::expm1(doubt.inside));
   text += doubt.per_doubling > 0
               ? fmt::format("; each doubling beyond adds up to {:.1f} %.\n", 100 * std::expm1(doubt.per_doubling))
@@ -84,7 +84,7 @@ std::string score_report(const model::Model& model, const model::Score& score) {
 }
 
 std::string prediction_report(const model::Prediction& prediction) {
-  if (prediction.refused) return "No time is said: " + *prediction.refused + ".\n";
+  if (prediction.refused) return "No time is given: " + *prediction.refused + ".\n";
   auto text = fmt::format("{} ({} to {})", format_duration(1e9 * *prediction.seconds),
                           format_duration(1e9 * *prediction.low), format_duration(1e9 * *prediction.high));
   if (prediction.doublings > 0) {

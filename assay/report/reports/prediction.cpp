@@ -72,13 +72,13 @@ std::string limit_sentence(const predict::ScalePoint& point) {
   const auto share = [&](double seconds) { return fmt::format("{:.0f} %", 100 * seconds / step.seconds); };
   if (point.limit == Limit::input) {
     return fmt::format(
-        "On {} devices input limits it: loading and transfer take {}, the rest {} goes on behind that.\n",
-        point.devices, seconds_text(step.load_seconds + step.transfer_seconds),
+        "On {} devices input limits it: loading and transfer take {}, the rest {} runs meanwhile.\n", point.devices,
+        seconds_text(step.load_seconds + step.transfer_seconds),
         seconds_text(step.forward_seconds + step.backward_seconds + step.exposed_seconds + step.update_seconds));
   }
   if (point.limit == Limit::communication) {
     return fmt::format(
-        "On {} devices communication limits it: {} travel in {} messages, {} of the step are not hidden behind "
+        "On {} devices communication limits it: {} travel in {} messages, {} of the step are not hidden by "
         "computing.\n",
         point.devices, seconds_text(step.communicate_seconds), step.messages, share(step.exposed_seconds));
   }

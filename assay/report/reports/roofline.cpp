@@ -178,7 +178,7 @@ std::string roofline_report(const std::vector<Result>& results, const Roofline& 
                intensity ? fmt::format("{:.3g}", *intensity) : "-", share_or_dash(result.share_of_peak),
                share_or_dash(result.share_of_roofline)});
   }
-  if (platforms.empty()) return "No result here tells its FLOPs or bytes.\n";
+  if (platforms.empty()) return "No result here has FLOPs or bytes.\n";
   std::string out = table.text(width);
   for (const auto& platform : platforms) out += picture_of(platform, results, roofline, width);
   return out;

@@ -83,7 +83,7 @@ std::string terminal_tuning(const tune::Tuning& tuning, const Look& look) {
   const auto results = tuning.results.value_or(tune::Results{});
   auto text = outcome_text(tuning);
   if (!results.gains.empty())
-    text += "\nGain of the best, measured anew\n" + gains_table(results.gains).text(look.width);
+    text += "\nGain of the best, measured again\n" + gains_table(results.gains).text(look.width);
   if (!results.factors.empty()) {
     text += "\nWhere the gain over framework-default comes from, each with those above it in place\n" +
             factors_text(results.factors, look.width);
@@ -109,7 +109,7 @@ std::string markdown_tuning(const tune::Tuning& tuning) {
 }
 
 std::string terminal_journal(const tune::Tuning& tuning) {
-  if (!tuning.results) return "There is no journal in this tuning.\n";
+  if (!tuning.results) return "This tuning has no journal.\n";
   std::string text;
   std::size_t number = 0;
   for (const auto& entry : tuning.results->journal) {

@@ -40,7 +40,7 @@ std::string comments(const Emission& emission, const std::vector<std::string>& c
   }
   for (const auto& setting : cannot) {
     const auto value = value_of(tuning.settings, setting);
-    if (!value.empty()) text += comment(fmt::format("Not set: {}={}. There is no place for it here.", setting, value));
+    if (!value.empty()) text += comment(fmt::format("Not set: {}={}. It has no place here.", setting, value));
   }
   return text;
 }

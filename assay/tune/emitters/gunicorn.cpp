@@ -26,7 +26,7 @@ std::string emit_gunicorn(const Emission& emission) {
   }
   text += "import os\n\n";
   text += fmt::format("workers = {}\nthreads = 1\n", emission.instances);
-  text += "# Each worker loads the application itself, so that threads begin behind the fork.\npreload_app = False\n";
+  text += "# Each worker loads the application itself, so that threads begin after the fork.\npreload_app = False\n";
   text += "raw_env = [\n";
   for (const auto& [name, value] : emission.told.env)
     text += fmt::format("    {},\n", python_quoted(name + "=" + value));

@@ -86,7 +86,7 @@ class Watch:
             try:
                 HOOKS[name](module, settings)
             except Exception as error:
-                warn("%s was not told %s" % (name, settings), error)
+                warn("%s did not take %s" % (name, settings), error)
 
         spec.loader.exec_module = run_with_hook
         return spec

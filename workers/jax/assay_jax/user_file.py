@@ -40,7 +40,7 @@ def _parts(returned, where):
         raise assay_worker.Refused("%s returned a %s. %s" % (where, type(returned).__name__, EXPECTED))
     apply, parameters, *functions = returned
     if not all(callable(part) for part in (apply, *functions)):
-        raise assay_worker.Refused("%s returned a tuple in which something is no function. %s" % (where, EXPECTED))
+        raise assay_worker.Refused("%s returned a tuple in which something is not a function. %s" % (where, EXPECTED))
     return (apply, parameters, *functions, None)[:4]
 
 

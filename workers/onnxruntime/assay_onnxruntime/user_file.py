@@ -34,7 +34,7 @@ def load(prepare):
     try:
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # protobuf's own, which differ between its releases
-        raise assay_worker.Refused("%s is no ONNX file: %s." % (path, error)) from None
+        raise assay_worker.Refused("%s is not an ONNX file: %s." % (path, error)) from None
     graph, initialized = model.graph, {i.name for i in model.graph.initializer}
     random = numpy.random.default_rng(assay_graph.data_seed(prepare))
     inputs, fixed = {}, {}

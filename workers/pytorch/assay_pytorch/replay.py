@@ -44,7 +44,8 @@ def _parse(path, data):
             good &= type(bucket["bytes"]) is int and bucket["bytes"] > 0 and bucket["bytes"] % _FLOAT_BYTES == 0
             ready = bucket["ready_seconds"]
     except (ValueError, TypeError, KeyError) as error:
-        raise assay_worker.Refused("%s is no replay: %r. Write it by assay predict --replay." % (path, error)) from None
+        message = "%s is not a replay: %r. Write one with assay predict --replay." % (path, error)
+        raise assay_worker.Refused(message) from None
     if not good:
         message = "%s: a time, batch or size is out of range, or a bucket is not ready within the backward pass."
         raise assay_worker.Refused(message % path)

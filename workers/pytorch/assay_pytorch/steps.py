@@ -135,7 +135,7 @@ class _BackwardMarks:
         """Nanoseconds of the loss, and of each node."""
         nodes_ns, order = [0] * count, [index for _, index in self._marks]
         if order != sorted(order, reverse=True):
-            raise RuntimeError("layers cannot be told apart: backward did not run in the reverse order of forward")
+            raise RuntimeError("layers cannot be separated: backward did not run in the reverse order of forward")
         times = [ns for ns, _ in self._marks] + [end_ns]
         for (ns, index), after_ns in zip(self._marks, times[1:]):
             nodes_ns[index] = after_ns - ns

@@ -44,7 +44,7 @@ def _parts(returned, where):
     if not isinstance(returned, tuple) or len(returned) not in (2, 3) or not isinstance(returned[0], nn.Module):
         raise assay_worker.Refused("%s returned a %s. %s" % (where, type(returned).__name__, EXPECTED))
     if not all(callable(part) for part in returned[1:]):
-        raise assay_worker.Refused("%s returned a tuple in which something is no function. %s" % (where, EXPECTED))
+        raise assay_worker.Refused("%s returned a tuple in which something is not a function. %s" % (where, EXPECTED))
     return (*returned, None)[:3]
 
 
