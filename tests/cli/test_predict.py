@@ -191,7 +191,10 @@ def test_layers_of_a_measured_campaign(assay, validate, tmp_path):
     [
         ("nodes: 2\n", "c.yaml:1:1: cluster needs across"),
         ("nodes: 2\nacros: {}\n", "Did you mean 'across'?"),
-        ("nodes: 2\nacross: {latency: 5, bandwidth: 1 GB/s}\n", "c.yaml:2:19: across.latency: '5' is not a valid quantity."),
+        (
+            "nodes: 2\nacross: {latency: 5, bandwidth: 1 GB/s}\n",
+            "c.yaml:2:19: across.latency: '5' is not a valid quantity.",
+        ),
         ("nodes: 2\nacross: &a {latency: 5 us, bandwidth: 1 GB/s}\n", "c.yaml:2:"),
     ],
 )

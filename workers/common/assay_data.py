@@ -168,7 +168,8 @@ class Tokens(DataSet):
         self.inputs, [self.length] = prepare.graph["inputs"], prepare.graph["inputs"][0]["shape"]
         below = min(self.inputs[0]["below"], 2**16)
         if self.has_target and assay_graph.output_shape(prepare.graph)[:-1] != [self.length]:
-            raise assay_worker.Refused("data 'files': the output of %s is not one for each token." % prepare.graph["name"])
+            message = "data 'files': the output of %s is not one for each token."
+            raise assay_worker.Refused(message % prepare.graph["name"])
         folder = assay_data_files.tokens(prepare.data_folder, self.count, self.length + 1, below, self.chunk_count)
         self.sample_bytes = _TOKEN_BYTES * (self.length + 1)
         if self.chunk_count is None:
