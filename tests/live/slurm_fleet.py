@@ -69,7 +69,7 @@ class SlurmFleet:
 
     def use(self, database):
         self.database = database
-        self.file.write_text(self.server.url(database) + "\n")
+        self.file.write_text(f"{self.server.url(database)}&sslmode=disable\n")
 
     def begin_anew(self, database):
         """For the next test: a whole cluster on which nothing runs, a store of its own, no logs."""

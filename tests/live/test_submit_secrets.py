@@ -36,7 +36,7 @@ def guard(fleet):
     rules = fleet.server.folder / "data" / "pg_hba.conf"
     rules.write_text("local all all trust\nhost all all all scram-sha-256\n")
     fleet.ask("SELECT pg_reload_conf()")
-    url = fleet.server.url().replace("owner@", f"owner:{planted.quoted(PASSWORD)}@")
+    url = f"{fleet.server.url()}&sslmode=disable".replace("owner@", f"owner:{planted.quoted(PASSWORD)}@")
     fleet.file.write_text(url + "\n")
 
 

@@ -129,6 +129,7 @@ def test_the_next_pair_runs_after_a_pair_that_failed(place):
     assert [(a["outcome"]["kind"], b["outcome"]["kind"]) for a, b in found] == [("interrupted", "crashed")] * 3
 
 
+@pytest.mark.timing
 def test_instances_begin_at_one_deadline(place):
     place.assay("run", "toy", "--worker", "fake", "--option", "pace=1", "--instances", "2", "--runs", "5",
                 "--warmup", "0", "--seconds", "30ms", *BRIEF)  # fmt: skip
