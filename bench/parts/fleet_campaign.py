@@ -14,7 +14,7 @@ from parts import figure
 sys.path.insert(0, str(figure.ROOT / "tests" / "live"))
 from pgbouncer import Pgbouncer  # noqa: F401
 from pgbouncer import why_not as why_no_pgbouncer  # noqa: F401
-from postgres_server import PostgresServer, programs, why_not  # noqa: F401
+from postgres_server import PORT, PostgresServer, programs, why_not  # noqa: F401
 from store_rules import WRONG
 
 STEP_NS = 50_000_000  # long, so that a paced step mostly sleeps

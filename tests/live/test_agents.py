@@ -208,10 +208,10 @@ def test_an_agent_that_was_stopped_for_too_long_writes_nothing(fleet):
     assert "the store gave this run to another agent" in log
 
 
-def test_planted_a_server_without_the_epoch_check_stores_it_twice(fleet):
-    if not (BUILD / "assay-planted-no_server_epoch_check").exists():
+def test_planted_a_server_without_the_claim_check_stores_it_twice(fleet):
+    if not (BUILD / "assay-planted-no_server_claim_check").exists():
         pytest.skip("planted bugs are not built here")
-    records, _ = fence(fleet, "assay-planted-no_server_epoch_check")
+    records, _ = fence(fleet, "assay-planted-no_server_claim_check")
     assert records == 2
 
 

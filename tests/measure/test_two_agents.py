@@ -126,8 +126,8 @@ def test_an_owner_that_was_stopped_beyond_its_lease_writes_nothing(place):
     assert "gave this run to another agent" in late.stderr
 
 
-def test_the_check_of_the_late_owner_sees_a_missing_epoch(place):
-    before, after, other, _ = stop_the_owner(place, planted="no_epoch_check")
+def test_the_check_of_the_late_owner_sees_a_missing_claim_check(place):
+    before, after, other, _ = stop_the_owner(place, planted="no_claim_check")
     with pytest.raises(AssertionError, match="wrote to the store"):
         assert_the_late_owner_wrote_nothing(place, before, after, other)
 

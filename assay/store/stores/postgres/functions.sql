@@ -5,6 +5,11 @@
 -- Locks are taken in one order, side a of a pair before side b, so that no two calls wait for each other. This file holds the
 -- functions as they are now; it is run after the steps of a migration.
 
+-- What the store keeps of the claim of a lease: whoever reads the tables must not be able to bring results with it.
+CREATE OR REPLACE FUNCTION kept_claim(a_claim text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT left(encode(sha256(convert_to(a_claim, 'UTF8')), 'hex'), 32)
+$$;
+
 -- Live owners with this boot id.
 CREATE OR REPLACE FUNCTION owners(a_campaign text, a_boot_id text)
 RETURNS TABLE (l_host text, l_boot_id text, l_pid bigint, l_start_ticks bigint, l_pid_namespace text)
@@ -17,7 +22,7 @@ BEGIN
     FROM run WHERE run.campaign = v_campaign.key AND run.state = 1 AND run.owner_boot_id = a_boot_id;
 END $$;
 
--- Frees leases that ran out and those of owners that are dead. No lease runs out until the server has been up, and has taken
+-- Frees leases that ran out and those of owners that are dead, as another agent of their role says. No lease runs out until the server has been up, and has taken
 -- writes, for as long as it was given: agents could not renew while it was away or a standby.
 CREATE OR REPLACE FUNCTION free_leases(a_campaign bigint, a_boot_id text, a_dead_pids bigint[], a_dead_ticks bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
@@ -33,6 +38,7 @@ BEGIN
   IF cardinality(a_dead_pids) > 0 THEN
     v_dead := ARRAY(SELECT run.key FROM run WHERE run.campaign = a_campaign AND run.state = 1
       AND run.side IS DISTINCT FROM 'b' AND run.owner_boot_id = a_boot_id
+      AND coalesce(run.owner_role = session_user, true)
       AND (run.owner_pid, run.owner_start_ticks) IN (SELECT * FROM unnest(a_dead_pids, a_dead_ticks))
       FOR UPDATE SKIP LOCKED);
     v_freed := v_freed || v_dead;
@@ -65,7 +71,7 @@ BEGIN
   IF length(a_host) > 300 OR length(a_boot_id) > 300 OR length(a_pid_namespace) > 300 THEN
     RAISE EXCEPTION 'the name of an owner is too long' USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  v_taken := ARRAY(SELECT run.key FROM run WHERE run.claim = a_claim AND run.campaign = v_campaign.key AND run.state = 1
+  v_taken := ARRAY(SELECT run.key FROM run WHERE run.claim = kept_claim(a_claim) AND run.campaign = v_campaign.key AND run.state = 1
     ORDER BY run.side FOR UPDATE);
   IF cardinality(v_taken) = 0 THEN
     PERFORM free_leases(v_campaign.key, a_boot_id, a_dead_pids, a_dead_ticks);
@@ -85,16 +91,17 @@ BEGIN
       END IF;
       v_taken := v_taken || v_partner;
     END IF;
-    UPDATE run SET state = 1, epoch = run.epoch + 1, claim = a_claim, owner_host = a_host, owner_boot_id = a_boot_id,
-      owner_pid = a_pid, owner_start_ticks = a_start_ticks, owner_pid_namespace = a_pid_namespace, lease_ms = v_ms,
-      lease_end_ms = now_ms() + v_ms WHERE run.key = ANY (v_taken);
+    UPDATE run SET state = 1, epoch = run.epoch + 1, claim = kept_claim(a_claim), owner_host = a_host, owner_boot_id = a_boot_id,
+      owner_pid = a_pid, owner_start_ticks = a_start_ticks, owner_pid_namespace = a_pid_namespace,
+      owner_role = session_user, lease_ms = v_ms, lease_end_ms = now_ms() + v_ms WHERE run.key = ANY (v_taken);
   END IF;
   RETURN QUERY SELECT run.key, run.epoch, run.attempt, run.idx, trial.id, trial.json, run.pair, run.side,
       v_campaign.seed, v_campaign.measure
     FROM run JOIN trial ON trial.key = run.trial WHERE run.key = ANY (v_taken) ORDER BY run.side;
 END $$;
 
--- Whether this claim holds all these runs; locks them. No list is not an empty list: false.
+-- Whether this claim holds all these runs; locks them. No list is not an empty list: false. Nor is half a pair a list: nobody
+-- could take the other half then.
 CREATE OR REPLACE FUNCTION holds(a_campaign text, a_claim text, a_runs bigint[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_campaign bigint;
@@ -107,9 +114,11 @@ BEGIN
   END IF;
   SELECT count(*) INTO v_held FROM (
     SELECT run.key FROM run
-      WHERE run.key = ANY (a_runs) AND run.campaign = v_campaign AND run.claim = a_claim AND run.state <> 2
+      WHERE run.key = ANY (a_runs) AND run.campaign = v_campaign AND run.claim = kept_claim(a_claim) AND run.state <> 2
       ORDER BY run.side FOR UPDATE OF run) AS locked;
-  RETURN coalesce(v_held = cardinality(a_runs) AND v_held > 0, false);
+  RETURN coalesce(v_held = cardinality(a_runs) AND v_held > 0, false) AND NOT EXISTS (
+    SELECT FROM run AS held JOIN run AS partner ON partner.pair = held.pair
+    WHERE held.key = ANY (a_runs) AND held.pair IS NOT NULL AND partner.key <> ALL (a_runs));
 END $$;
 
 CREATE OR REPLACE FUNCTION renew(a_campaign text, a_claim text, a_runs bigint[], a_seconds double precision)

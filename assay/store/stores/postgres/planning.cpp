@@ -9,8 +9,7 @@ namespace assay::store::postgres {
 namespace {
 
 constexpr const char* kPlanning = "planning a campaign";
-constexpr std::int64_t kPlanningLock = 0x504c414e;  // "PLAN": plans are made one after the other
-constexpr std::size_t kMostRows = 5000;             // in one statement
+constexpr std::size_t kMostRows = 5000;  // in one statement
 
 /// Columns of trials, as lists.
 class TrialColumns {
@@ -104,7 +103,8 @@ Planned PostgresStore::plan(const plan::Campaign& campaign, bool again) {
   const auto ids = ids_of(campaign.trials);
   check_ours(kPlanning);
   Transaction transaction(connection_, kPlanning);
-  connection_.once("SELECT pg_advisory_xact_lock($1)", kPlanning, kPlanningLock);
+  // Plans are made one after the other. Not by an advisory lock, which every role of the database could hold.
+  connection_.execute("SELECT version FROM store FOR UPDATE", kPlanning);
 
   Planned planned;
   std::int64_t key = 0;

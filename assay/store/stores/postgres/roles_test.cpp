@@ -247,6 +247,68 @@ TEST_F(PostgresRoles, TablesOfAnAgentsOwnStandInForNoneOfTheStore) {
   EXPECT_EQ(text_of(owner_->progress(mine_)), "runs 2 ready 1 leased 1 done 0 failed 0 set_aside 0");
 }
 
+TEST_F(PostgresRoles, AReaderCannotUseTheClaimsOfOthers) {
+  const auto held = owner_->lease(request_of(mine_, 300));
+  const auto reader = server_->fresh_role();
+  owner_->allow(reader, Right::reader, "");
+  auto row = Connection(locate(as(reader)), true)
+                 .read("SELECT claim FROM assay.run WHERE key = $1", "testing", held->runs[0].run);
+  ASSERT_TRUE(row.step());
+  auto stolen = *held;
+  stolen.claim = row.get<std::string>(0);
+  const auto accomplice = open_store(as(agent_), Access::write);
+  EXPECT_EQ(accomplice->complete(stolen, finished_of(stolen)), Completion::stale);
+  EXPECT_EQ(accomplice->renew(stolen, 60), Renewal::lost);
+  EXPECT_EQ(owner_->complete(*held, finished_of(*held)), Completion::accepted);
+}
+
+TEST_F(PostgresRoles, HalfAPairIsNeitherStoredNorGivenBack) {
+  auto campaign = campaign_of(2, 2);
+  campaign.name = "pairs";
+  campaign.lockstep = true;
+  const auto pairs = owner_->plan(campaign, false).campaign;
+  owner_->allow(agent_, Right::agent, pairs);
+  const auto store = open_store(as(agent_), Access::write);
+  const auto whole = store->lease(request_of(pairs));
+  ASSERT_EQ(whole->runs.size(), 2u);
+  for (const auto& run : whole->runs) {
+    auto half = *whole;
+    half.runs = {run};
+    for (const bool again : {false, true}) {
+      auto finished = finished_of(half);
+      finished[0].again = again;
+      EXPECT_EQ(store->complete(half, finished), Completion::stale);
+    }
+    store->release(half);
+    EXPECT_EQ(store->renew(half, 60), Renewal::lost);
+  }
+  EXPECT_EQ(text_of(owner_->progress(pairs)), "runs 4 ready 2 leased 2 done 0 failed 0 set_aside 0");
+  EXPECT_EQ(store->complete(*whole, finished_of(*whole)), Completion::accepted);
+  EXPECT_TRUE(owner_->lease(request_of(pairs))) << "the next pair can be taken";
+}
+
+TEST_F(PostgresRoles, OnlyAnAgentOfTheSameRoleSaysThatAnOwnerIsDead) {
+  const auto store = open_store(as(agent_), Access::write);
+  ASSERT_TRUE(store->lease(request_of(mine_, 300)));
+  const auto held = store->lease(request_of(mine_, 300));
+  auto lying = request_of(mine_, 400);
+  lying.is_dead = [](const Owner&) { return true; };
+  const auto other = server_->fresh_role();
+  owner_->allow(other, Right::agent, mine_);
+  EXPECT_FALSE(open_store(as(other), Access::write)->lease(lying));
+  EXPECT_EQ(store->renew(*held, 60), Renewal::held);
+  EXPECT_TRUE(open_store(as(agent_), Access::write)->lease(lying));
+}
+
+TEST_F(PostgresRoles, NoLockOfAnAgentHoldsUpPlanning) {
+  Connection connection(locate(as(agent_)), false);
+  connection.execute(
+      "SELECT pg_advisory_lock(x) FROM generate_series(1, 100) AS x; SELECT pg_advisory_lock(1347174734)",
+      "testing");  // "PLAN", which planning took before
+  EXPECT_EQ(refusal(agent_, "SELECT version FROM assay.store FOR UPDATE"), ErrorKind::failure);
+  EXPECT_EQ(owner_->plan(campaign_of(1, 3), false).new_runs, 1);
+}
+
 /// A role that is a member of `group`.
 std::string member_of(const TestServer& server, const std::string& role, const std::string& group) {
   Connection(locate(server.url("postgres")), false).execute("GRANT " + group + " TO " + role, "testing");

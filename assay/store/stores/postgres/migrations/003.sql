@@ -5,10 +5,12 @@ ALTER TABLE store ADD COLUMN uuid text;
 UPDATE store SET uuid = md5(gen_random_uuid()::text || gen_random_uuid()::text);
 ALTER TABLE store ALTER COLUMN uuid SET NOT NULL;
 
-ALTER TABLE run ADD COLUMN claim text COLLATE "C";   -- of the last lease, until its result is stored or it is given back
+-- Hash of the claim of the last lease, until its result is stored or it is given back.
+ALTER TABLE run ADD COLUMN claim text COLLATE "C";
 ALTER TABLE run ADD COLUMN owner_pid_namespace text;
+ALTER TABLE run ADD COLUMN owner_role text COLLATE "C";   -- only here
 -- A result of version 2 that waits in a spool is known by its epoch.
-UPDATE run SET claim = 'epoch ' || epoch WHERE state <> 2 AND epoch > 0;
+UPDATE run SET claim = left(encode(sha256(convert_to('epoch ' || epoch, 'UTF8')), 'hex'), 32) WHERE state <> 2 AND epoch > 0;
 CREATE INDEX run_by_claim ON run(claim) WHERE claim IS NOT NULL;
 
 -- Who wrote records: the role, and the process that took the run.
