@@ -65,6 +65,12 @@ if(ASSAY_TESTS)
   set_target_properties(assay_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 endif()
 
+# assay_optimised(TARGET -O1): compiles it so, and without the precompiled header, which is made with the flags of all others.
+function(assay_optimised target level)
+  target_compile_options(${target} PRIVATE ${level})
+  set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # assay_library(core SOURCES a.cpp DEPENDS fmt::fmt): the library of one folder.
 function(assay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
