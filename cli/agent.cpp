@@ -114,7 +114,8 @@ void add_agent(CLI::App& app, int& exit_code) {
       app.add_subcommand("agent", "Take runs from a store, as one of many, and carry out what this machine can");
   const auto o = std::make_shared<AgentFlags>();
   add_work_flags(*command, o->work);
-  command->add_option("--campaign", o->campaign, "Only this campaign, by name or id [all, the oldest first]");
+  command->add_option("--campaign", o->campaign,
+                      "Take runs of this campaign only, by name or id [all, the oldest first]");
   add_wait_flags(*command, o->wait);
   command->footer("Plan with: assay run campaign.yaml --store postgresql://USER@HOST/DATABASE --plan-only");
   command->callback([o, &exit_code] { exit_code = work_as_agent(*o); });

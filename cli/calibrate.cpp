@@ -57,14 +57,18 @@ void add_calibrate_flags(CLI::App& command, CalibrateFlags& flags) {
       .add_flag("--calibrate", flags.wanted,
                 "Compare a trial with itself to learn the smallest difference that can be seen here; kept in the store")
       ->group(group);
-  command.add_option("--pairs", flags.pairs, "Lock-step pairs")
+  command.add_option("--pairs", flags.pairs, "Measure this many lock-step pairs")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{6}, std::int64_t{10'000}))
       ->group(group);
-  command.add_option("--calibrate-worker", flags.worker, "Worker [the first one installed that has the network]")
+  command
+      .add_option("--calibrate-worker", flags.worker,
+                  "Measure with this worker [the first one installed that has the network]")
       ->group(group);
-  command.add_option("--calibrate-network", flags.network, "Network or primitive")->capture_default_str()->group(group);
-  command.add_option("--calibrate-seconds", flags.seconds, "Time measured of each side of a pair")
+  command.add_option("--calibrate-network", flags.network, "Measure this network or primitive")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--calibrate-seconds", flags.seconds, "Measure each side of a pair for this long")
       ->capture_default_str()
       ->group(group);
 }

@@ -30,12 +30,14 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
 }  // namespace
 
 void add_campaign_flags(CLI::App& command, CampaignFlags& o) {
-  command.add_option("what", o.what, "Networks (comma list), or a campaign file (.yaml)");
+  command.add_option("what", o.what, "Measure these networks (comma list), or a campaign file (.yaml)");
   add_plan_flags(command, o.plan);
-  command.add_option("--runs", o.runs, "Fresh processes per trial; more than before extends the campaign")
+  command
+      .add_option("--runs", o.runs,
+                  "Measure each trial in this many fresh processes; more than before extends the campaign")
       ->capture_default_str();
-  command.add_option("--name", o.name, "Name of the campaign");
-  command.add_option("--seed", o.seed, "Seed of the order and of everything random")->capture_default_str();
+  command.add_option("--name", o.name, "Name the campaign");
+  command.add_option("--seed", o.seed, "Draw the order and everything random from this seed")->capture_default_str();
   command.add_flag("--lockstep", o.lockstep, "Measure exactly two trials in alternating slices");
   command.add_flag("--again", o.again, "Start the next round of a finished campaign");
   add_measure_flags(command, o.measure);

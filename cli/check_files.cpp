@@ -1,12 +1,17 @@
 #include "cli/check_files.hpp"
 
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 
 namespace assay::cli {
 
 void add_check_files(CLI::App& command, CheckFiles& files) {
-  command.add_option("--junit", files.junit, "Also write the outcome as JUnit XML")->type_name("FILE");
-  command.add_option("--markdown", files.markdown, "Also write the outcome as Markdown")->type_name("FILE");
+  command.add_option("--junit", files.junit, "Write the outcome as JUnit XML too")
+      ->type_name("FILE")
+      ->group(kOutputGroup);
+  command.add_option("--markdown", files.markdown, "Write the outcome as Markdown too")
+      ->type_name("FILE")
+      ->group(kOutputGroup);
 }
 
 void write_check_files(const CheckFiles& files, const std::string& title, const std::vector<report::Check>& checks) {

@@ -10,6 +10,7 @@
 #include "cli/campaign.hpp"
 #include "cli/check_files.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/plan_flags.hpp"
 #include "cli/stop.hpp"
@@ -268,27 +269,31 @@ int compare(const CompareOptions& o) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("compare", "Is the second slower than the first? A ratio, its interval, a verdict");
+  auto* command = app.add_subcommand(
+      "compare", "Decide whether the second is slower than the first: a ratio, its interval, a verdict");
   const auto o = std::make_shared<CompareOptions>();
-  command->add_option("first", o->a, "Campaign, worker==release, worker, setting=value, platform:ID, date or trial:ID")
+  command
+      ->add_option("first", o->a,
+                   "Take this side: a campaign, worker==release, worker, setting=value, platform:ID, date or trial:ID")
       ->required();
-  command->add_option("second", o->b, "The same; left out where the first is a lock-step campaign");
-  command->add_option("--gate", o->gate, "Exit with 3 where a slow-down is proved that is at least this, such as 3%");
+  command->add_option("second", o->b, "Compare with this side; leave it out where the first is a lock-step campaign");
+  command->add_option("--gate", o->gate, "Exit with 3 if a slow-down of at least this is proved, such as 3%");
   command->add_flag("--explain", o->explain, "Split each difference into phases and layers");
   command->add_flag("--run", o->run, "Measure what is missing first, in lock-step where both can be alive at once");
-  command->add_flag("--apart", o->apart, "With --run: whole runs in turns, for sides too large to be alive at once");
-  command->add_option("--runs", o->runs, "With --run: pairs, or runs of each side")->capture_default_str();
-  command->add_option("--seed", o->seed, "With --run: seed of the order and of everything random")
+  command->add_flag("--apart", o->apart,
+                    "With --run: measure whole runs in turns, for sides too large to be alive at once");
+  command->add_option("--runs", o->runs, "With --run: measure this many pairs, or runs of each side")
       ->capture_default_str();
-  command->add_flag("--again", o->again, "With --run: measure again, whatever there is");
-  command->add_flag("--json", o->json, "Print as JSON");
+  command->add_option("--seed", o->seed, "With --run: draw the order and everything random from this seed")
+      ->capture_default_str();
+  command->add_flag("--again", o->again, "With --run: measure again, whatever is stored");
+  add_json_flag(*command, o->json);
   add_check_files(*command, o->files);
   command
       ->add_option_function<std::string>(
           "--network", [o](const std::string& text) { o->plan.axes.emplace_back("network", text); },
-          "Networks (comma list)")
-      ->group("What and how");
+          "Measure these networks (comma list)")
+      ->group(kWorkloadGroup);
   add_plan_flags(*command, o->plan);
   add_measure_flags(*command, o->measure);
   add_work_flags(*command, o->work);

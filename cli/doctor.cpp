@@ -11,6 +11,7 @@
 #include "assay/report/doctor.hpp"
 #include "cli/calibrate.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -93,12 +94,13 @@ platform::Examination examination(const DoctorOptions& o) {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("doctor", "What can be measured here, what will spoil it, and how to mend that");
+  auto* command =
+      app.add_subcommand("doctor", "Check what can be measured here, what will spoil it, and how to fix that");
   const auto o = std::make_shared<DoctorOptions>();
   add_store_option(*command, o->work.store);
-  command->add_option("--host-lock", o->work.host_lock, "Lock file in place of the host's common one");
-  command->add_flag("--json", o->json, "Print as JSON");
-  command->add_flag("--quiet", o->work.quiet, "With --calibrate: no progress on stderr");
+  command->add_option("--host-lock", o->work.host_lock, "Use this lock file in place of the host's common one");
+  add_json_flag(*command, o->json);
+  command->add_flag("--quiet", o->work.quiet, "With --calibrate: print no progress on stderr");
   add_calibrate_flags(*command, o->calibrate);
   command->footer("Takes about a second. The exit code is 0 with warnings too; docs/doctor.md explains each finding.");
   command->callback([o, &exit_code] {

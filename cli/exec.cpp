@@ -59,7 +59,7 @@ void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_c
   const auto o = std::make_shared<ExecOptions>();
   command->footer("The program comes after --: assay exec --tuned resnet -- python serve.py --port 80{instance}");
   add_store_option(*command, o->store);
-  command->add_option("--tuned", o->tuned, "Name of a tuning in the store, or a file that --emit json wrote")
+  command->add_option("--tuned", o->tuned, "Use this tuning of the store, or a file that --emit json wrote")
       ->required()
       ->type_name("NAME|FILE.json");
   auto* rescale =

@@ -105,17 +105,17 @@ void add_export(CLI::App& app, int& exit_code) {
       "export", "Write records for other programs: JSON, CSV, a Chrome trace or metrics for Prometheus");
   const auto o = std::make_shared<ExportOptions>();
   add_store_option(*command, o->store);
-  command->add_option("campaign", o->campaign, "Name of a campaign, or the first digits of its id; else all");
-  command->add_option("--trial", o->trial, "First digits of a trial's id");
+  command->add_option("campaign", o->campaign, "Write this campaign, by name or the first digits of its id [all]");
+  command->add_option("--trial", o->trial, "Write only the trial whose id begins so");
   command
-      ->add_option(
-          "--format", o->format,
-          "jsonl: a record a line; json: one document; csv: a run a line, without samples; chrome-trace: steps, "
-          "phases and layers for Perfetto; prometheus: results for the node exporter's textfile collector")
+      ->add_option("--format", o->format,
+                   "Write in this format. jsonl: a record a line; json: one document; csv: a run a line, without "
+                   "samples; chrome-trace: steps, "
+                   "phases and layers for Perfetto; prometheus: results for the node exporter's textfile collector")
       ->check(CLI::IsMember({"json", "jsonl", "csv", "chrome-trace", "prometheus"}))
       ->capture_default_str();
-  command->add_option("-o,--output", o->output, "File in place of standard output");
-  command->add_flag("--all-attempts", o->all_attempts, "Also attempts that were measured again");
+  command->add_option("-o,--output", o->output, "Write to this file in place of standard output");
+  command->add_flag("--all-attempts", o->all_attempts, "Include attempts that were measured again");
   command->callback([o, &exit_code] {
     export_store(*o);
     exit_code = 0;

@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/fit_link.hpp"
 #include "cli/fitter.hpp"
+#include "cli/help.hpp"
 #include "cli/machines.hpp"
 #include "cli/output.hpp"
 
@@ -185,40 +186,47 @@ int fit(FitFlags& o) {
 
 void add_fit(CLI::App& app, int& exit_code) {
   auto* command =
-      app.add_subcommand("fit", "A law of the time of a step, from what was measured: a formula with intervals");
+      app.add_subcommand("fit", "Fit a law of the time of a step to what was measured: a formula with intervals");
   const auto o = std::make_shared<FitFlags>();
   o->request.threads = usable_threads();
   auto& request = o->request;
-  command->add_option("file", o->file, "CSV file with a line of names [records of the store]");
+  command->add_option("file", o->file, "Fit this CSV file with a line of names [records of the store]");
   add_store_option(*command, o->store);
-  command->add_option("--campaign", o->campaign, "Only this campaign of the store, by name or id");
+  command->add_option("--campaign", o->campaign, "Fit this campaign of the store only, by name or id");
   command
-      ->add_option("--time", o->columns.time, "Column that is the time; a name ending with _ms, _us, _ns has that unit")
+      ->add_option("--time", o->columns.time,
+                   "Take the time from this column; a name ending with _ms, _us, _ns has that unit")
       ->capture_default_str();
-  command->add_option("--factors", o->columns.factors, "Columns that may explain it [all of numbers]")->delimiter(',');
-  command->add_option("--ignore", o->columns.ignored, "Columns that do not")->delimiter(',');
-  command->add_option("--role", o->roles, "NAME=intrinsic|extrinsic|parallel, where the usual one is wrong");
-  command->add_option("--where", o->where, "NAME=TEXT: only rows with that text in that column");
-  command->add_option("--family", request.families, "Only these: generic, ssgd, ernest, terms [all]")->delimiter(',');
-  command->add_option("--evaluations", request.evaluations, "Of the cost of the generic law, by differential evolution")
+  command->add_option("--factors", o->columns.factors, "Explain it by these columns [all of numbers]")->delimiter(',');
+  command->add_option("--ignore", o->columns.ignored, "Leave these columns out")->delimiter(',');
+  command->add_option("--role", o->roles,
+                      "Set the role of a column, NAME=intrinsic|extrinsic|parallel, where the usual one is wrong");
+  command->add_option("--where", o->where, "Keep only rows with this text in this column, NAME=TEXT");
+  command->add_option("--family", request.families, "Try only these families: generic, ssgd, ernest, terms [all]")
+      ->delimiter(',');
+  command
+      ->add_option("--evaluations", request.evaluations,
+                   "Evaluate the cost of the generic law this often, by differential evolution")
       ->capture_default_str();
-  command->add_option("--penalty", request.penalty, "On the sizes of its constants")->capture_default_str();
-  command->add_option("--confidence", request.confidence, "Of intervals")->capture_default_str();
-  command->add_option("--draws", request.draws, "Of the data again, for intervals of constants")->capture_default_str();
-  command->add_option("--fit-threads", request.threads, "Threads of the fit; they do not change it [all CPUs]");
-  command->add_option("--seed", request.seed, "Seed of everything random")->capture_default_str();
-  command->add_option("--name", o->name, "Name of the model [the campaign's or the file's]");
+  command->add_option("--penalty", request.penalty, "Penalise the sizes of its constants by this")
+      ->capture_default_str();
+  command->add_option("--confidence", request.confidence, "Give intervals of this confidence")->capture_default_str();
+  command->add_option("--draws", request.draws, "Draw the data again this often, for intervals of constants")
+      ->capture_default_str();
+  command->add_option("--fit-threads", request.threads, "Use this many threads; they do not change the fit [all CPUs]");
+  command->add_option("--seed", request.seed, "Draw everything random from this seed")->capture_default_str();
+  command->add_option("--name", o->name, "Name the model [as the campaign or the file]");
   command->add_option("--out", o->out, "Write the model to this file, as JSON")->type_name("PATH");
   command->add_option("--table", o->table, "Fit nothing: write the table that would be fitted to this file, as CSV")
       ->type_name("PATH");
   command->add_option("--score", o->score,
-                      "Fit nothing: how this model (a .json file, or a name in the store) does here");
-  command->add_option("--at", o->at, "NAME=VALUE of each factor: say the time there");
+                      "Fit nothing: score this model (a .json file, or a name in the store) on this data");
+  command->add_option("--at", o->at, "Give the time at these factors, NAME=VALUE for each");
   command->add_flag("--across-platforms", o->across_platforms,
-                    "One law over several machines: their measured peak, memory bandwidth and links are factors");
+                    "Fit one law over several machines: their measured peak, memory bandwidth and links are factors");
   command->add_flag("--link", o->link, "Fit what a message costs between ranks to the collectives of --campaign");
   add_link_flags(*command, o->collectives);
-  command->add_flag("--json", o->json, "Print as JSON");
+  add_json_flag(*command, o->json);
   command->footer(
       "Columns of text split the rows into groups, with a law for each.\n"
       "assay fit times.csv --time step_ms\n"

@@ -146,14 +146,14 @@ void add_link_flags(CLI::App& command, LinkFlags& flags) {
       .add_option("--collectives", flags.collectives,
                   "Fit a link to what OSU benchmarks or nccl-tests printed, or to CSV")
       ->type_name("FILE");
-  command.add_option("--format", flags.format, "Of --collectives [seen from the text]")
+  command.add_option("--format", flags.format, "Read --collectives in this format [seen from the text]")
       ->check(CLI::IsMember(all_names<model::ImportFormat>()));
   command
       .add_option("--ranks", flags.ranks,
-                  "Ranks of each of --collectives, or one number for all, where the text does not tell")
+                  "Give the ranks of each of --collectives, or one number for all, where the text does not say")
       ->delimiter(',')
       ->check(CLI::Range(2, 1'000'000));
-  command.add_option("--collective", flags.collective, "What --collectives measured where the text does not tell")
+  command.add_option("--collective", flags.collective, "Say what --collectives measured, where the text does not")
       ->check(CLI::IsMember(all_names<model::Collective>()));
 }
 

@@ -12,6 +12,7 @@
 #include "cli/campaign.hpp"
 #include "cli/check_files.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace assay::cli {
 namespace {
@@ -114,13 +115,13 @@ int history(const HistoryOptions& o) {
 }  // namespace
 
 void add_history(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("history", "When did it become slower? Changes of level over dates or releases");
+  auto* command = app.add_subcommand("history", "Find when it became slower: changes of level over dates or releases");
   const auto o = std::make_shared<HistoryOptions>();
   add_store_option(*command, o->store);
-  command->add_option("--network", o->network, "Only this network");
-  command->add_option("--worker", o->worker, "Only this worker, or worker==release");
-  command->add_option("--trial", o->trial, "First digits of a trial's id: only the series it belongs to");
-  command->add_option("--over", o->over, "dates: a point is a campaign; releases: a point is a release of the worker")
+  command->add_option("--network", o->network, "Look at this network only");
+  command->add_option("--worker", o->worker, "Look at this worker only, or worker==release");
+  command->add_option("--trial", o->trial, "Look only at the series of the trial whose id begins so");
+  command->add_option("--over", o->over, "Put campaigns by dates, or releases of the worker, in a series")
       ->check(CLI::IsMember({"dates", "releases"}))
       ->capture_default_str();
   command->add_option("--since", o->since, "Leave out runs that began earlier, such as 2026-11-02 (UTC)")
@@ -128,9 +129,9 @@ void add_history(CLI::App& app, int& exit_code) {
   command->add_option("--least", o->least, "Report no change smaller than this")
       ->type_name("SHARE")
       ->capture_default_str();
-  command->add_flag("--json", o->json, "Print as JSON");
+  add_json_flag(*command, o->json);
   add_check_files(*command, o->files);
-  command->add_flag("--gate", o->gate, "Exit with 3 where the newest change of a series is a slow-down");
+  command->add_flag("--gate", o->gate, "Exit with 3 if the newest change of a series is a slow-down");
   command->footer("docs/history.md says how changes are found and what is needed to see one.");
   command->callback([o, &exit_code] { exit_code = history(*o); });
 }

@@ -11,6 +11,7 @@
 #include "assay/predict/import_onnxruntime.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 
 namespace assay::cli {
@@ -125,9 +126,10 @@ void add_import(CLI::App& app, int& exit_code) {
           "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
           "benchmark_app; or JSON of runs of the prototype, as many as there are")
       ->required();
-  command->add_option("--batch", o->batch, "Samples of the profiled step")->check(CLI::Range(1, 1 << 24));
+  command->add_option("--batch", o->batch, "Give the number of samples in the profiled step")
+      ->check(CLI::Range(1, 1 << 24));
   command->add_option("-o,--out", o->out, "Write the table to this file")->type_name("PATH");
-  command->add_flag("--json", o->json, "Print the table as JSON");
+  add_json_flag(*command, o->json, "Print the table as JSON");
   command->footer(
       "assay import trace.json --batch 32 -o layers.json\n"
       "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"

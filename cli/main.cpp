@@ -16,9 +16,11 @@
 
 #include "assay/core/error.hpp"
 #include "assay/core/utf8.hpp"
+#include "assay/plan/text.hpp"
 #include "assay/store/location.hpp"
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
+#include "cli/help.hpp"
 
 namespace assay::cli {
 namespace {
@@ -41,6 +43,7 @@ void add_environment_twins(CLI::App& app) {
     add_environment_twins(*command);
     for (auto* option : command->get_options()) {
       if (option->get_lnames().empty() || option->get_lnames()[0] == "help") continue;
+      if (option->get_lnames()[0] == "published") continue;  // ASSAY_PUBLISHED is a folder of tables, for tests
       std::string name = "ASSAY_" + option->get_lnames()[0];
       std::transform(name.begin(), name.end(), name.begin(),
                      [](unsigned char c) { return c == '-' ? '_' : std::toupper(c); });
@@ -80,6 +83,17 @@ void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std:
   if (known) return;
   add_manual(app, exit_code);
   add_completion(app, exit_code);
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](CLI::App*) { return true; })) names.push_back(command->get_name());
+  if (wanted.empty() || wanted.front() == '-' || std::find(names.begin(), names.end(), wanted) != names.end()) return;
+  fail(ErrorKind::usage, "{} is not a command. {}", shown(std::string(wanted)), plan::suggestion(wanted, names));
+}
+
+/// A message of CLI11 as a sentence.
+std::string sentence(const CLI::ParseError& error) {
+  auto text = printable(error.what(), 300);
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
 }
 
 int run(int argc, char** argv) {
@@ -97,21 +111,21 @@ int run(int argc, char** argv) {
          "a password on a command line can be read by every user of this host. Put the URL into a file that only you "
          "can read, and write --store @FILE; or put the password into ~/.pgpass.");
   }
-  CLI::App app{"Measures deep-learning workloads on real frameworks, with numbers that hold up.", "assay"};
+  CLI::App app{"Measure, tune and predict deep-learning workloads on real frameworks, with numbers that hold up.",
+               "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
-  app.footer("Start with: assay run toy --worker fake --batch 1-32*2");
+  app.formatter(help_formatter());
   int exit_code = 0;
   add_commands(app, command, behind, exit_code);
+  app.footer("Start with: assay run toy --worker fake --batch 1-32*2");  // its own alone: commands would take it over
   add_environment_twins(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is the user's command line.
     if (error.get_exit_code() == 0) return app.exit(error);
-    fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.",
-         printable(error.what(), 300));
+    fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.", sentence(error));
   }
   return exit_code;
 }
@@ -130,9 +144,10 @@ void add_store_option(CLI::App& command, std::string& store) {
   command
       .add_option(
           "--store", store,
-          "What keeps everything: a SQLite file, postgresql://USER@HOST/DATABASE, or @FILE that holds such a URL")
+          "Keep everything in this SQLite file, postgresql://USER@HOST/DATABASE, or @FILE that holds such a URL")
       ->capture_default_str()
-      ->type_name("PATH");
+      ->type_name("PATH")
+      ->group(kHostGroup);
 }
 
 std::size_t terminal_width() {

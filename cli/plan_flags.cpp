@@ -7,37 +7,40 @@
 
 #include "assay/core/units.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace assay::cli {
 namespace {
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 25> kAxisFlags{{
-    {"--worker", "worker", "Worker, or worker==release"},
-    {"--mode", "mode", "infer, train or both: infer,train"},
-    {"--batch", "batch", "Samples per step and process: 8, 1,2,4, 4-24+4 or 1-64*2"},
-    {"--precision", "precision", "Precision: fp32, bf16, …"},
-    {"--data", "data", "Where input comes from: memory, or files of a generated data set"},
-    {"--data-count", "data_count", "Samples in the data set"},
-    {"--data-side", "data_side", "Pixels along each side of its images"},
-    {"--data-chunks", "data_chunks", "Files that the data set is cut into"},
-    {"--device", "placement.device", "Kind of device"},
-    {"--ranks", "placement.ranks", "Processes that work together"},
-    {"--ranks-per-node", "placement.ranks_per_node", "How many of them on each host"},
-    {"--instances", "settings.instances", "Processes side by side"},
-    {"--inter-op", "settings.inter_op", "Operators run at once"},
-    {"--intra-op", "settings.intra_op", "Threads of one operator"},
-    {"--library-threads", "settings.library_threads", "Threads of the math library"},
-    {"--affinity", "settings.affinity", "none, compact or spread"},
-    {"--memory-bind", "settings.memory_bind", "none, local or interleave"},
-    {"--allocator", "settings.allocator", "system, tcmalloc or jemalloc"},
-    {"--spin", "settings.spin", "Idle threads spin: true or false"},
-    {"--compile", "settings.compile", "The framework's compiler"},
-    {"--layout", "settings.layout", "Order of tensor dimensions"},
-    {"--loaders", "settings.loaders", "Processes or threads that load input"},
-    {"--prefetch", "settings.prefetch", "Batches loaded ahead"},
-    {"--page-cache", "settings.page_cache", "Files are read from memory or from disk: warm or cold"},
-    {"--bucket-bytes", "settings.bucket_bytes", "Size of a gradient bucket"},
+constexpr std::array<std::array<const char*, 3>, 11> kWorkloadFlags{{
+    {"--worker", "worker", "Measure with this worker, or worker==release"},
+    {"--mode", "mode", "Infer, train or both: infer,train"},
+    {"--batch", "batch", "Put this many samples in a step: 8, or several: 1,2,4, 4-24+4, 1-64*2"},
+    {"--precision", "precision", "Compute in this precision: fp32, bf16, …"},
+    {"--data", "data", "Take input from memory, or from files of a generated data set"},
+    {"--data-count", "data_count", "Put this many samples in the data set"},
+    {"--data-side", "data_side", "Make its images this many pixels wide and high"},
+    {"--data-chunks", "data_chunks", "Cut the data set into this many files"},
+    {"--device", "placement.device", "Compute on this kind of device: cpu, cuda"},
+    {"--ranks", "placement.ranks", "Start this many processes that work together"},
+    {"--ranks-per-node", "placement.ranks_per_node", "Start this many of them on each host"},
+}};
+constexpr std::array<std::array<const char*, 3>, 14> kSettingFlags{{
+    {"--instances", "settings.instances", "Start this many processes side by side"},
+    {"--inter-op", "settings.inter_op", "Run this many operators at once"},
+    {"--intra-op", "settings.intra_op", "Give one operator this many threads"},
+    {"--library-threads", "settings.library_threads", "Give the math library this many threads"},
+    {"--affinity", "settings.affinity", "Bind threads to CPUs: none, compact or spread"},
+    {"--memory-bind", "settings.memory_bind", "Bind memory: none, local or interleave"},
+    {"--allocator", "settings.allocator", "Allocate memory by system, tcmalloc or jemalloc"},
+    {"--spin", "settings.spin", "Let idle threads spin: true or false"},
+    {"--compile", "settings.compile", "Compile the network by this compiler of the framework"},
+    {"--layout", "settings.layout", "Order the dimensions of tensors so"},
+    {"--loaders", "settings.loaders", "Load input by this many processes or threads"},
+    {"--prefetch", "settings.prefetch", "Load this many batches ahead"},
+    {"--page-cache", "settings.page_cache", "Read files from memory or from disk: warm or cold"},
+    {"--bucket-bytes", "settings.bucket_bytes", "Join gradients in buckets of this size"},
 }};
 
 /// Runs begin in other folders: a path is made whole, a bare name is looked up on PATH.
@@ -52,20 +55,21 @@ std::string meter_program(const std::string& given) {
 }  // namespace
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
-  const char* group = "What and how";
-  for (const auto& flag : kAxisFlags) {
+  const auto add = [&](const std::array<const char*, 3>& flag, const char* group) {
     const std::string axis = flag[1];
     command
         .add_option_function<std::string>(
             flag[0], [&flags, axis](const std::string& text) { flags.axes.emplace_back(axis, text); }, flag[2])
         ->group(group);
-  }
-  command.add_option("--option", flags.options, "Option of the network, NAME=SWEEP; may be repeated")
+  };
+  for (const auto& flag : kWorkloadFlags) add(flag, kWorkloadGroup);
+  for (const auto& flag : kSettingFlags) add(flag, kSettingsGroup);
+  command.add_option("--option", flags.options, "Set an option of the network, NAME=SWEEP; may be repeated")
       ->allow_extra_args(false)
-      ->group(group);
-  command.add_option("--env", flags.env, "Variable for the worker, NAME=VALUE; may be repeated")
+      ->group(kWorkloadGroup);
+  command.add_option("--env", flags.env, "Set a variable for the worker, NAME=VALUE; may be repeated")
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(kSettingsGroup);
 }
 
 plan::TrialSweep sweep_of(const PlanFlags& flags) {
@@ -83,22 +87,31 @@ plan::TrialSweep sweep_of(const PlanFlags& flags) {
 }
 
 void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
-  const char* group = "Measurement";
-  command.add_option("--seconds", flags.seconds, "Time measured per run [2s]")->group(group);
-  command.add_option("--warmup", flags.warmup, "Time before that, kept but not summarised [500ms]")->group(group);
-  command.add_option("--warmup-cap", flags.warmup_cap, "A run that still gets faster warms up for up to this [10 x]")
+  const char* group = kMeasureGroup;
+  command.add_option("--seconds", flags.seconds, "Measure for this long in each run [2s]")->group(group);
+  command.add_option("--warmup", flags.warmup, "Warm up for this long first; kept but not summarised [500ms]")
       ->group(group);
-  command.add_option("--max-samples", flags.max_samples, "Samples that are enough [10000]")->group(group);
-  command.add_option("--pair-steps", flags.pair_steps, "Steps in a slice of a lock-step pair [2]")->group(group);
+  command
+      .add_option("--warmup-cap", flags.warmup_cap,
+                  "Warm up for up to this while a run still gets faster [10 x --warmup]")
+      ->group(group);
+  command.add_option("--max-samples", flags.max_samples, "Stop a run after this many samples [10000]")->group(group);
+  command.add_option("--pair-steps", flags.pair_steps, "Put this many steps in a slice of a lock-step pair [2]")
+      ->group(group);
   command
       .add_flag_function(
           "--phases,!--no-phases", [&flags](std::int64_t times) { flags.phases = times > 0; },
-          "Also time the phases of a step, in passes of their own [where the worker can]")
+          "Time the phases of a step too, in passes of their own [where the worker can]")
       ->group(group);
-  command.add_flag("--layers", flags.layers, "Also time every layer, in passes of their own")->group(group);
-  command.add_option("--limit", flags.limit, "Silence after which a worker counts as hung [300s]")->group(group);
-  command.add_option("--prepare-limit", flags.prepare_limit, "The same while it prepares [600s]")->group(group);
-  command.add_option("--memory-limit", flags.memory_limit, "Resident memory of a worker and its children")
+  command.add_flag("--layers", flags.layers, "Time every layer too, in passes of their own")->group(group);
+  command.add_option("--limit", flags.limit, "Take a worker for hung after this long without an answer [300s]")
+      ->group(group);
+  command
+      .add_option("--prepare-limit", flags.prepare_limit, "Take it for hung after this long while it prepares [600s]")
+      ->group(group);
+  command
+      .add_option("--memory-limit", flags.memory_limit,
+                  "End a worker that uses more memory than this, with its children")
       ->group(group);
   command
       .add_option("--meter", flags.meter,
@@ -107,14 +120,16 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
   command
       .add_option("--platform", flags.platform, "Measure only on the platform whose id begins so, as doctor prints it")
       ->group(group);
-  command.add_option("--retries", flags.retries, "How often a disturbed run is measured again [2]")->group(group);
+  command.add_option("--retries", flags.retries, "Measure a disturbed run again up to this many times [2]")
+      ->group(group);
   command
       .add_option(
           "--stop", flags.stop,
           "Measure each trial until half its interval is within this share, such as 1%; looks at 8, 12, 20 runs "
           "and at the most")
       ->group(group);
-  command.add_option("--most-runs", flags.most_runs, "With --stop: runs of a trial at most [20]")->group(group);
+  command.add_option("--most-runs", flags.most_runs, "With --stop: measure at most this many runs of a trial [20]")
+      ->group(group);
   command.add_option("--most-time", flags.most_time, "With --stop: begin no new look after this time")->group(group);
 }
 

@@ -10,6 +10,7 @@
 #include "assay/report/transformer.hpp"
 #include "cli/choice.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/predict_calibrate.hpp"
 #include "cli/predict_score.hpp"
@@ -233,48 +234,55 @@ int predict_it(const PredictFlags& o) {
 
 void add_practice_flags(CLI::App& command, PredictFlags& o) {
   const char* group = "How it trains";
-  command.add_option("--scaling", o.scaling, "weak: each device keeps its batch; strong: they share it")
+  command.add_option("--scaling", o.scaling, "Keep each device's batch (weak), or share one batch (strong)")
       ->capture_default_str()
       ->group(group);
   command
-      .add_option("--overlap", o.overlap, "none, input (loading ahead), wait_free (gradients travel during backward)")
+      .add_option("--overlap", o.overlap,
+                  "Overlap nothing (none), loading (input), or gradients with the backward pass too (wait_free)")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--fusion", o.fusion, "optimal, per_tensor, buckets, greedy, one")
+  command.add_option("--fusion", o.fusion, "Join gradients: optimal, per_tensor, buckets, greedy, one")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--bucket", o.bucket, "Size of buckets [25 MiB]")->group(group);
-  command.add_option("--first-bucket", o.first_bucket, "Size of the first [1 MiB]")->group(group);
+  command.add_option("--bucket", o.bucket, "Make buckets this large [25 MiB]")->group(group);
+  command.add_option("--first-bucket", o.first_bucket, "Make the first bucket this large [1 MiB]")->group(group);
   command
       .add_option("--all-reduce", o.all_reduce,
-                  "One algorithm, or nccl: what NCCL has to choose from [the cheapest of all for each size]")
+                  "Reduce by this algorithm, or nccl: those that NCCL chooses from [the cheapest for each size]")
       ->group(group);
   command.add_option("--call", o.call, "Add this cost to each collective, such as 20 us [nothing]")->group(group);
   command
-      .add_option("--accumulate", o.practice.accumulation, "Batches whose gradients are added up before they travel")
+      .add_option("--accumulate", o.practice.accumulation,
+                  "Add up the gradients of this many batches before they are sent")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--zero", o.practice.zero, "ZeRO: 1 shards the optimizer's state, 2 also gradients, 3 all")
+  command.add_option("--zero", o.practice.zero, "Shard by ZeRO: 1 the optimizer's state, 2 gradients too, 3 all")
       ->check(CLI::Range(0, 3))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--slow-down", o.slow_down, "Of compute while gradients travel, such as 1.1")
+  command
+      .add_option("--slow-down", o.slow_down,
+                  "Slow computing down by this factor while gradients are sent, such as 1.1")
       ->check(CLI::Range(1.0, 10.0))
       ->group(group);
-  command.add_option("--optimizer", o.optimizer, "For its memory: sgd or adam")->capture_default_str()->group(group);
+  command.add_option("--optimizer", o.optimizer, "Count the memory of this optimizer: sgd or adam")
+      ->capture_default_str()
+      ->group(group);
 }
 
 }  // namespace
 
 void add_predict(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
-      "predict", "How a training job scales on a cluster, what limits it, and what would help: by formula");
+      "predict", "Predict how a training job scales on a cluster, what limits it, and what would help");
   const auto o = std::make_shared<PredictFlags>();
   add_source_flags(*command, o->source);
-  command->add_option("--cluster", o->cluster, "Cluster file (.yaml; docs/predict.md)")->type_name("PATH");
-  command->add_option("--devices", o->devices, "Numbers of devices, such as 8-4096*2 [all of the cluster]");
-  command->add_option("--samples", o->samples, "Of a whole training: also say its hours and its price")
+  command->add_option("--cluster", o->cluster, "Predict for the cluster of this file (.yaml; docs/predict.md)")
+      ->type_name("PATH");
+  command->add_option("--devices", o->devices, "Use these numbers of devices, such as 8-4096*2 [all of the cluster]");
+  command->add_option("--samples", o->samples, "Train on this many samples in all: give hours and price too")
       ->check(CLI::Range(1.0, 1e18));
   add_practice_flags(*command, *o);
   command->add_option("--trace", o->trace, "Write one iteration of the last number as a Chrome trace, for Perfetto")
@@ -282,19 +290,20 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_option("--replay", o->replay, "Write the step of the last number for workers that replay it (.replay)")
       ->type_name("PATH");
   command->add_flag("--simulate", o->simulate,
-                    "Also simulate the collectives as flows on the cluster's links (SimGrid)");
-  command->add_option("--straggler", o->stragglers, "NODE=FACTOR: a node that computes slower; may be repeated")
+                    "Simulate the collectives too, as flows on the cluster's links (SimGrid)");
+  command->add_option("--straggler", o->stragglers, "Slow a node down, NODE=FACTOR; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--background", o->background, "FROM-TO=FLOWS: traffic of others between nodes; may be repeated")
+  command
+      ->add_option("--background", o->background, "Add traffic of others between nodes, FROM-TO=FLOWS; may be repeated")
       ->allow_extra_args(false);
   add_transformer_flags(*command, o->transformer);
   add_score_flags(*command, o->scores);
   command
       ->add_option(
           "--calibrate", o->calibrate,
-          "A cluster's constants from steps you measured (CSV; docs/predict.md), and what they say of --devices")
+          "Fit a cluster's constants to steps you measured (CSV; docs/predict.md), and predict --devices from them")
       ->type_name("PATH");
-  command->add_flag("--json", o->json, "Print as JSON");
+  add_json_flag(*command, o->json);
   command->footer(
       "Layers come from a measured campaign (--campaign), from a table (--layers), or from the peak of the cluster's\n"
       "device; then all is a what-if.\n"

@@ -76,14 +76,16 @@ void add_score_flags(CLI::App& command, ScoreFlags& flags) {
   const char* group = "Scores";
   command
       .add_flag("--score", flags.score,
-                "Predict nothing: hold the predictions of --store to what was measured after them")
+                "Predict nothing: score the predictions of --store against what was measured after them")
       ->group(group);
   command
       .add_option("--published", flags.published,
-                  "Hold them also to this table: CSV with network, devices, seconds or samples_per_second")
+                  "Score them against this table too: CSV with network, devices, seconds or samples_per_second")
       ->type_name("PATH")
       ->group(group);
-  command.add_option("--where", flags.where, "NAME=TEXT: only its rows with that text in that column; may be repeated")
+  command
+      .add_option("--where", flags.where,
+                  "Keep only its rows with this text in this column, NAME=TEXT; may be repeated")
       ->allow_extra_args(false)
       ->group(group);
 }

@@ -154,17 +154,19 @@ SourceTable table_of_file(const PredictSource& o) {
 }  // namespace
 
 void add_source_flags(CLI::App& command, PredictSource& source) {
-  command.add_option("network", source.network, "Network that is trained; with --score only its predictions");
-  command.add_option("--option", source.options, "Option of the network, NAME=VALUE; may be repeated")
+  command.add_option("network", source.network, "Train this network; with --score: take only its predictions");
+  command.add_option("--option", source.options, "Set an option of the network, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--batch", source.batch, "Samples of a device's step [the record's, or 32]")
+  command.add_option("--batch", source.batch, "Give each device this many samples a step [as measured, or 32]")
       ->check(CLI::Range(1, 1 << 24));
-  command.add_option("--precision", source.precision, "Of parameters and gradients")->capture_default_str();
+  command.add_option("--precision", source.precision, "Keep parameters and gradients in this precision")
+      ->capture_default_str();
   add_store_option(command, source.store);
-  command.add_option("--campaign", source.campaign, "Layers as this campaign measured them");
+  command.add_option("--campaign", source.campaign, "Take layers as this campaign measured them");
   command
-      .add_option("--layers", source.layers,
-                  "Layers of a file: CSV (layer, forward_ms, backward_ms, gradient_bytes), or JSON of `assay import`")
+      .add_option(
+          "--layers", source.layers,
+          "Take layers from a file: CSV (layer, forward_ms, backward_ms, gradient_bytes), or JSON of `assay import`")
       ->type_name("PATH");
 }
 

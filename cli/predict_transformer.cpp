@@ -20,13 +20,15 @@ struct ShapeFlag {
 };
 
 constexpr std::array kShapeFlags{
-    ShapeFlag{"--hidden", &predict::TransformerShape::hidden, "Values of a token between blocks"},
-    ShapeFlag{"--blocks", &predict::TransformerShape::blocks, "Blocks of attention and feed-forward layers"},
-    ShapeFlag{"--heads", &predict::TransformerShape::heads, "Heads of attention"},
-    ShapeFlag{"--sequence", &predict::TransformerShape::sequence, "Tokens of a sequence"},
-    ShapeFlag{"--vocabulary", &predict::TransformerShape::vocabulary, "Words of the embedding and the output"},
+    ShapeFlag{"--hidden", &predict::TransformerShape::hidden, "Give a token this many values between blocks"},
+    ShapeFlag{"--blocks", &predict::TransformerShape::blocks,
+              "Use this many blocks of attention and feed-forward layers"},
+    ShapeFlag{"--heads", &predict::TransformerShape::heads, "Use this many heads of attention"},
+    ShapeFlag{"--sequence", &predict::TransformerShape::sequence, "Put this many tokens in a sequence"},
+    ShapeFlag{"--vocabulary", &predict::TransformerShape::vocabulary,
+              "Use this many words in the embedding and the output"},
     ShapeFlag{"--feedforward", &predict::TransformerShape::feedforward,
-              "Values inside a feed-forward layer [4 x hidden]"}};
+              "Give a feed-forward layer this many values inside [4 x hidden]"}};
 
 /// The network's, where it is one of ours; what flags state wins.
 predict::TransformerShape shape_asked(const TransformerFlags& flags, const TransformerJob& job) {
@@ -63,12 +65,14 @@ void add_transformer_flags(CLI::App& command, TransformerFlags& flags) {
         ->check(CLI::Range(std::int64_t{1}, kMostSize))
         ->group(kTransformerGroup);
   };
-  add("--tensor", flags.plan.tensor, "Devices that share every layer")->capture_default_str();
-  add("--pipeline", flags.plan.pipeline, "Stages of blocks; the rest of --devices are replicas")->capture_default_str();
-  add("--interleave", flags.plan.interleaving, "Parts of the network in each stage")->capture_default_str();
-  add("--microbatch", flags.plan.microbatch, "Sequences that go through at once")->capture_default_str();
-  add("--global-batch", flags.global_batch, "Sequences of a step, over all devices");
-  command.add_option("--recompute", flags.recompute, "In the backward pass: none, attention, full")
+  add("--tensor", flags.plan.tensor, "Share every layer among this many devices")->capture_default_str();
+  add("--pipeline", flags.plan.pipeline, "Split the blocks into this many stages; the rest of --devices are replicas")
+      ->capture_default_str();
+  add("--interleave", flags.plan.interleaving, "Put this many parts of the network in each stage")
+      ->capture_default_str();
+  add("--microbatch", flags.plan.microbatch, "Send this many sequences through at once")->capture_default_str();
+  add("--global-batch", flags.global_batch, "Put this many sequences in a step, over all devices");
+  command.add_option("--recompute", flags.recompute, "Recompute in the backward pass: none, attention, full")
       ->capture_default_str()
       ->group(kTransformerGroup);
   command.add_flag("--sequence-parallel", flags.plan.sequence_parallel, "Spread norms and dropouts over --tensor too")

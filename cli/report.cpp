@@ -60,10 +60,11 @@ void add_report(CLI::App& app, int& exit_code) {
       app.add_subcommand("report", "Write pictures of what a store holds, as one HTML file for any browser");
   const auto o = std::make_shared<ReportFlags>();
   add_store_option(*command, o->store);
-  command->add_option("-o,--output", o->output, "File to write")->type_name("PATH")->required();
-  command->add_option("--campaign", o->campaigns, "Only these, by name or the first digits of an id [all]")
+  command->add_option("-o,--output", o->output, "Write to this file")->type_name("PATH")->required();
+  command
+      ->add_option("--campaign", o->campaigns, "Show only these campaigns, by name or the first digits of an id [all]")
       ->delimiter(',');
-  command->add_option("--title", o->title, "Title of the page [the newest campaign]");
+  command->add_option("--title", o->title, "Give the page this title [the newest campaign]");
   command->footer(
       "The file asks for nothing outside itself, and reads without JavaScript too: docs/report.md.\n"
       "assay report -o r.html");

@@ -5,6 +5,7 @@
 #include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/expected.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/peak.hpp"
 #include "cli/progress.hpp"
@@ -117,7 +118,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_co
   o->campaign.command = behind;
   add_work_flags(*command, o->work);
   add_campaign_flags(*command, o->campaign);
-  command->add_flag("--json", o->json, "Print the results as JSON");
+  add_json_flag(*command, o->json, "Print the results as JSON");
   command->add_flag("--dry-run", o->dry_run, "Print the plan and measure nothing");
   command->add_flag("--plan-only", o->plan_only, "Put the runs into the store and leave them to `assay agent`");
   command->add_flag("--no-peak", o->no_peak,

@@ -6,6 +6,7 @@
 #include "assay/report/scaling.hpp"
 #include "assay/tune/resources.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/plan_flags.hpp"
 #include "cli/stop.hpp"
@@ -106,16 +107,17 @@ int scale(const ScaleFlags& o) {
 
 void add_scale(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
-      "scale", "How a workload grows with the CPUs of this machine: strong and weak, by threads and by instances");
+      "scale",
+      "Measure how a workload grows with the CPUs of this machine: strong and weak, by threads and by instances");
   const auto o = std::make_shared<ScaleFlags>();
-  command->add_option("network", o->network, "A network, or a user's file")->required();
-  command->add_option("--cpus", o->cpus, "Numbers of CPUs [1, 2, 4, … and all]")->delimiter(',');
-  command->add_option("--runs", o->runs, "Fresh processes per point; more than before extends it")
+  command->add_option("network", o->network, "Measure this network, or your own file")->required();
+  command->add_option("--cpus", o->cpus, "Use these numbers of CPUs [1, 2, 4, … and all]")->delimiter(',');
+  command->add_option("--runs", o->runs, "Measure each point in this many fresh processes; more than before extends it")
       ->capture_default_str()
       ->check(CLI::Range(2, 1000));
-  command->add_option("--name", o->name, "Name of the campaign [NETWORK scaling]");
-  command->add_option("--seed", o->seed, "Seed of the order and of everything random")->capture_default_str();
-  command->add_flag("--json", o->json, "Print as JSON");
+  command->add_option("--name", o->name, "Name the campaign [NETWORK scaling]");
+  command->add_option("--seed", o->seed, "Draw the order and everything random from this seed")->capture_default_str();
+  add_json_flag(*command, o->json);
   command->add_flag("--dry-run", o->dry_run, "Print the points and measure nothing");
   add_plan_flags(*command, o->plan);
   add_measure_flags(*command, o->measure);

@@ -8,6 +8,7 @@
 #include "assay/store/store.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/results.hpp"
 #include "cli/show_network.hpp"
@@ -109,18 +110,22 @@ void add_show(CLI::App& app, int& exit_code) {
   const auto o = std::make_shared<ShowOptions>();
   add_store_option(*command, o->store);
   command->add_option("--campaign,campaign", o->campaign,
-                      "Name of a campaign, or the first digits of its id; else the newest");
-  command->add_option("--trial", o->trial, "First digits of a trial's id: every run of it");
-  command->add_flag("--layers", o->layers, "With --trial: its slowest layers, where they were timed (run --layers)");
-  command->add_flag("--roofline", o->roofline, "FLOP/s and bytes/s achieved, and where they are below the roofline");
-  command->add_flag("--all", o->all, "Every campaign");
-  command->add_flag("--fleet", o->fleet, "Where a campaign stands now: done, running where, failed why, time left");
-  command->add_option("--watch", o->watch_seconds, "With --fleet: look again every so many seconds until all is done")
+                      "Show this campaign, by name or the first digits of its id [the newest]");
+  command->add_option("--trial", o->trial, "Show every run of the trial whose id begins so");
+  command->add_flag("--layers", o->layers,
+                    "With --trial: show its slowest layers, where they were timed (run --layers)");
+  command->add_flag("--roofline", o->roofline,
+                    "Show FLOP/s and bytes/s achieved, and where they are below the roofline");
+  command->add_flag("--all", o->all, "List every campaign");
+  command->add_flag("--fleet", o->fleet, "Show the progress of a campaign: done, running where, failed why, time left");
+  command
+      ->add_option("--watch", o->watch_seconds, "With --fleet: show it again every so many seconds until all is done")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 86400.0));
-  command->add_flag("--json", o->json, "Print as JSON");
-  command->add_option("--markdown", o->markdown, "Also write the results as Markdown, for a pull request")
-      ->type_name("FILE");
+  add_json_flag(*command, o->json);
+  command->add_option("--markdown", o->markdown, "Write the results as Markdown too, for a pull request")
+      ->type_name("FILE")
+      ->group(kOutputGroup);
   add_network_flags(*command, o->network);
   command->callback([o, &exit_code] {
     show(*o);

@@ -46,14 +46,16 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   const char* group = "Networks";
   command
       .add_option("--network", flags.name,
-                  "Layers, parameters and FLOPs of a network, of an .onnx file, or of a primitive")
+                  "Show layers, parameters and FLOPs of a network, of an .onnx file, or of a primitive")
       ->group(group);
-  command.add_flag("--networks", flags.all, "Every network in a line")->group(group);
-  command.add_option("--option", flags.options, "Option of the network, NAME=VALUE; may be repeated")
+  command.add_flag("--networks", flags.all, "List every network")->group(group);
+  command.add_option("--option", flags.options, "Set an option of the network, NAME=VALUE; may be repeated")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--batch", flags.batch, "Samples per step")->check(CLI::Range(1, 1 << 24))->group(group);
-  command.add_option("--precision", flags.precision, "Precision that sizes are given for")->group(group);
+  command.add_option("--batch", flags.batch, "Count for this many samples in a step")
+      ->check(CLI::Range(1, 1 << 24))
+      ->group(group);
+  command.add_option("--precision", flags.precision, "Give sizes in this precision")->group(group);
 }
 
 void show_network(const NetworkFlags& flags, bool as_json) {

@@ -7,6 +7,7 @@
 #include "assay/store/backup.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/submissions.hpp"
 #include "cli/work.hpp"
 
@@ -114,32 +115,34 @@ int verify(const StoreFlags& o) {
 }
 
 CLI::App* add_info(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
-  auto* command = store.add_subcommand("info", "Say what a store holds, how large it is, and what waits on this host");
+  auto* command = store.add_subcommand("info", "Show what a store holds, how large it is, and what waits on this host");
   add_store_option(*command, o->store);
-  command->add_flag("--json", o->json, "Print JSON");
+  add_json_flag(*command, o->json);
   command->callback([o] { info(*o); });
   return command;
 }
 
 void add_verify(CLI::App& store, const std::shared_ptr<StoreFlags>& o, int& exit_code) {
   auto* command = store.add_subcommand(
-      "verify", "Hold every record to the receipt of who wrote it; the exit code is 1 where something is wrong");
+      "verify", "Check every record against the receipt of who wrote it; exit with 1 if something is wrong");
   add_store_option(*command, o->store);
-  command->add_flag("--json", o->json, "Print JSON");
+  add_json_flag(*command, o->json);
   command->callback([o, &exit_code] { exit_code = verify(*o); });
 }
 
 void add_backup(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("backup", "Copy a store into a new file while agents work, and check the copy");
   add_store_option(*command, o->store);
-  command->add_option("file", o->file, "File that is not there yet")->required()->type_name("FILE");
+  command->add_option("file", o->file, "Write to this file, which must not be there yet")
+      ->required()
+      ->type_name("FILE");
   command->callback([o] { back_up(*o); });
 }
 
 void add_restore(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("restore", "Put a backup in the place that --store names");
   add_store_option(*command, o->store);
-  command->add_option("file", o->file, "Backup; it stays as it is")->required()->type_name("FILE");
+  command->add_option("file", o->file, "Take this backup; it stays as it is")->required()->type_name("FILE");
   command->add_flag("--replace", o->replace, "Rename the store that is there, in place of refusing");
   command->callback([o] { restore(*o); });
 }
@@ -147,7 +150,8 @@ void add_restore(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
 void add_drop(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("drop", "Remove a campaign with its runs and records, for good");
   add_store_option(*command, o->store);
-  command->add_option("campaign", o->campaign, "Name of the campaign, or the first digits of its id")->required();
+  command->add_option("campaign", o->campaign, "Remove this campaign, by name or the first digits of its id")
+      ->required();
   command->callback([o] { drop(*o); });
 }
 
@@ -155,19 +159,19 @@ void add_allow(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command =
       store.add_subcommand("allow", "Give a role of the PostgreSQL server the right of an agent or a reader");
   add_store_option(*command, o->store);
-  command->add_option("right", o->right, "agent: takes and reports runs; reader: reads everything")
+  command->add_option("right", o->right, "Let it take and report runs (agent), or read everything (reader)")
       ->required()
       ->check(CLI::IsMember({"agent", "reader"}));
-  command->add_option("role", o->role, "Role, which the server has already")->required();
+  command->add_option("role", o->role, "Give the right to this role, which the server has already")->required();
   command->add_option("--campaign", o->campaign,
-                      "For an agent: only this campaign, by name or id [all, also later ones]");
+                      "Allow an agent this campaign only, by name or id [all, later ones too]");
   command->callback([o] { allow(*o); });
 }
 
 void add_forbid(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("forbid", "Take every right in the store from a role");
   add_store_option(*command, o->store);
-  command->add_option("role", o->role, "Role")->required();
+  command->add_option("role", o->role, "Take the rights of this role")->required();
   command->callback([o] {
     store::open_store(o->store, store::Access::write)->forbid(o->role);
     print(fmt::format("{} has no right in this store\n", o->role));

@@ -11,6 +11,7 @@
 #include "cli/campaign.hpp"
 #include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/submissions.hpp"
 #include "cli/work.hpp"
@@ -166,19 +167,23 @@ void add_submit(CLI::App& app, int& exit_code) {
   command->remove_option(command->get_option("--hosts"));  // Slurm decides
   add_wait_flags(*command, o->wait);
   add_campaign_flags(*command, o->campaign);
-  command->add_option("--campaign", o->planned, "More agents for a campaign that is planned already, by name or id");
-  command->add_option("--agents", o->agents, "Agents, each a job of one array")
+  command->add_option("--campaign", o->planned,
+                      "Start more agents for a campaign that is planned already, by name or id");
+  command->add_option("--agents", o->agents, "Start this many agents, each a job of one array")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
-  command->add_option("--nodes", o->nodes, "Nodes of each agent, over which srun spreads the ranks of a run")
+  command
+      ->add_option("--nodes", o->nodes, "Give each agent this many nodes, over which srun spreads the ranks of a run")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
-  command->add_option("--slurm", o->slurm, "Option of sbatch, such as partition=gpu or time=2:00:00; may be repeated")
+  command
+      ->add_option("--slurm", o->slurm,
+                   "Pass an option to sbatch, such as partition=gpu or time=2:00:00; may be repeated")
       ->type_name("NAME=VALUE");
-  command->add_option("--logs", o->logs, "Folder for what agents say, which all nodes see")
+  command->add_option("--logs", o->logs, "Write logs of agents to this folder, which all nodes see")
       ->capture_default_str()
       ->type_name("FOLDER");
-  command->add_flag("--json", o->json, "Print what was planned and submitted as JSON");
+  add_json_flag(*command, o->json, "Print what was planned and submitted as JSON");
   command->add_flag("--dry-run", o->dry_run, "Print the command and the job's script, and do nothing");
   command->footer("For example: assay submit nightly.yaml --store @store.url --agents 8 --slurm partition=cpu");
   command->callback([o, command, &exit_code] { exit_code = submit(*o, *command); });

@@ -11,6 +11,7 @@
 #include "assay/platform/machine.hpp"
 #include "assay/report/tuning.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/paths.hpp"
 #include "cli/plan_flags.hpp"
@@ -228,25 +229,33 @@ int tune(const TuneFlags& o) {
 void add_tune(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("tune", "Find the settings that make a workload fastest here");
   const auto o = std::make_shared<TuneFlags>();
-  command->add_option("network", o->network, "A network, or a user's file");
-  command->add_option("--goal", o->goal, "latency, throughput, or with a limit: throughput@p99<50ms")
+  command->add_option("network", o->network, "Measure this network, or your own file");
+  command
+      ->add_option("--goal", o->goal,
+                   "Look for the best latency, throughput, or throughput with a limit: throughput@p99<50ms")
       ->capture_default_str();
-  command->add_option("--budget", o->budget, "Runs, or a time such as 20m, until the choice is made")
+  command->add_option("--budget", o->budget, "Choose after this many runs, or a time such as 20m")
       ->capture_default_str();
-  command->add_option("--pairs", o->pairs, "Lock-step pairs with each guide afterwards; 0 leaves the gains out")
+  command
+      ->add_option("--pairs", o->pairs,
+                   "Measure this many lock-step pairs with each guide afterwards; 0 leaves the gains out")
       ->capture_default_str();
   command->add_flag("--no-split", o->no_split, "Do not split the gain by kinds of settings, which takes pairs as well");
-  command->add_flag("--apart", o->apart, "Whole runs take turns in place of lock-step pairs, as always under a quota");
-  command->add_option("--name", o->name, "Name of the tuning [NETWORK-WORKER-GOAL]");
-  command->add_option("--seed", o->seed, "Seed of everything random; another one measures again")
+  command->add_flag("--apart", o->apart,
+                    "Measure whole runs in turns in place of lock-step pairs, as always under a quota");
+  command->add_option("--name", o->name, "Name the tuning [NETWORK-WORKER-GOAL]");
+  command->add_option("--seed", o->seed, "Draw everything random from this seed; another one measures again")
       ->capture_default_str();
   command->add_option("--tuned", o->tuned, "Print this tuning instead, without measuring")->type_name("NAME|FILE.json");
   add_emit_option(*command, o->emit);
   command->add_flag("--journal", o->journal, "Print what the search did and why");
-  command->add_flag("--json", o->json, "Print as JSON");
-  command->add_option("--markdown", o->markdown, "Also write the outcome as Markdown")->type_name("FILE");
+  add_json_flag(*command, o->json);
+  command->add_option("--markdown", o->markdown, "Write the outcome as Markdown too")
+      ->type_name("FILE")
+      ->group(kOutputGroup);
   command->add_flag("--dry-run", o->dry_run, "Print the guides, the rule and the candidates; measure nothing");
-  command->add_option("--machine", o->machine, "With --dry-run: another machine, such as 'pack:2 [numa] core:24 pu:2'");
+  command->add_option("--machine", o->machine,
+                      "With --dry-run: plan for another machine, such as 'pack:2 [numa] core:24 pu:2'");
   add_plan_flags(*command, o->plan);
   add_measure_flags(*command, o->measure);
   add_work_flags(*command, o->work);

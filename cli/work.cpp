@@ -10,6 +10,7 @@
 #include "assay/measure/run_directory.hpp"
 #include "assay/store/spool.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
 
@@ -106,38 +107,53 @@ std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& opti
 
 void add_work_flags(CLI::App& command, WorkFlags& flags) {
   add_store_option(command, flags.store);
-  command.add_flag("--quiet", flags.quiet, "No progress on stderr");
-  command.add_option("--lease", flags.lease_seconds, "Seconds after which a silent agent loses its run")
+  command.add_flag("--quiet", flags.quiet, "Print no progress on stderr")->group(kOutputGroup);
+  command.add_option("--lease", flags.lease_seconds, "Take a run from an agent after this many seconds of silence")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(CLI::Range(1.0, 86400.0))
+      ->group(kHostGroup);
   command
-      .add_option("--hosts", flags.hosts, "Hosts for runs of several ranks, by Open MPI; all share the run directory")
-      ->delimiter(',');
-  command.add_option("--interface", flags.interface, "Network device on which ranks find each other");
-  command.add_flag("--no-host-lock", flags.no_host_lock,
-                   "Do not wait for other runs on this host (they disturb each other)");
+      .add_option("--hosts", flags.hosts,
+                  "Spread the ranks of a run over these hosts, by Open MPI; all share the run directory")
+      ->delimiter(',')
+      ->group(kHostGroup);
+  command.add_option("--interface", flags.interface, "Let ranks find each other on this network device")
+      ->group(kHostGroup);
+  command
+      .add_flag("--no-host-lock", flags.no_host_lock,
+                "Do not wait for other runs on this host (they disturb each other)")
+      ->group(kHostGroup);
   command
       .add_option("--spool", flags.spool,
                   "Keep finished runs in this folder until the store has them [one in /var/tmp]")
-      ->type_name("FOLDER");
-  command.add_option("--host-lock", flags.host_lock, "Lock file in place of the host's common one");
+      ->type_name("FOLDER")
+      ->group(kHostGroup);
+  command.add_option("--host-lock", flags.host_lock, "Use this lock file in place of the host's common one")
+      ->group(kHostGroup);
   command
       .add_option("--launcher", flags.launcher,
-                  "What starts runs of several ranks [srun inside an allocation of Slurm, else mpirun]")
-      ->check(CLI::IsMember({"srun", "mpirun"}));
+                  "Start runs of several ranks by this [srun inside an allocation of Slurm, else mpirun]")
+      ->check(CLI::IsMember({"srun", "mpirun"}))
+      ->group(kHostGroup);
   command
-      .add_option("--run-folder", flags.run_folder,
-                  "Where runs have their files; ranks on several hosts need one that all see [the temporary directory]")
-      ->type_name("FOLDER");
+      .add_option(
+          "--run-folder", flags.run_folder,
+          "Keep files of runs in this folder; ranks on several hosts need one that all see [the temporary directory]")
+      ->type_name("FOLDER")
+      ->group(kHostGroup);
 }
 
 void add_wait_flags(CLI::App& command, WaitFlags& flags) {
-  command.add_option("--idle", flags.idle_seconds, "Seconds to wait for new runs before an agent ends")
+  command.add_option("--idle", flags.idle_seconds, "Wait this many seconds for new runs before an agent ends")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e7));
-  command.add_option("--patience", flags.patience_seconds, "Seconds to wait for a store that is away before it ends")
+      ->check(CLI::Range(0.0, 1e7))
+      ->group(kHostGroup);
+  command
+      .add_option("--patience", flags.patience_seconds,
+                  "Wait this many seconds for a store that is away before an agent ends")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e7));
+      ->check(CLI::Range(0.0, 1e7))
+      ->group(kHostGroup);
 }
 
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,

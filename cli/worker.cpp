@@ -9,6 +9,7 @@
 #include "assay/plan/catalog.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -93,20 +94,20 @@ int check(const WorkerOptions& o) {
 }  // namespace
 
 void add_worker(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "worker", "The workers at hand: list, install, and whether they keep the protocol and are honest");
+  auto* command =
+      app.add_subcommand("worker", "List and install workers, and check that they keep the protocol and are honest");
   command->require_subcommand(1);
   const auto o = std::make_shared<WorkerOptions>();
   auto* list_command =
-      command->add_subcommand("list", "What there is, whether it is installed, and which workloads each can run");
-  list_command->add_flag("--json", o->json, "Print as JSON");
+      command->add_subcommand("list", "List workers, whether each is installed, and which workloads it can run");
+  add_json_flag(*list_command, o->json);
   list_command->callback([o, &exit_code] {
     list(o->json);
     exit_code = 0;
   });
   auto* check_command = command->add_subcommand("check", "Start a worker and hold it to every rule of the protocol");
-  check_command->add_option("worker", o->worker, "Worker, or worker==release")->required();
-  check_command->add_flag("--json", o->json, "Print as JSON");
+  check_command->add_option("worker", o->worker, "Check this worker, or worker==release")->required();
+  add_json_flag(*check_command, o->json);
   check_command->callback([o, &exit_code] { exit_code = check(*o); });
   add_worker_equal(*command, exit_code);
   add_worker_audit(*command, exit_code);

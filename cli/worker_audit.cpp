@@ -8,6 +8,7 @@
 #include "assay/measure/run_directory.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -68,14 +69,14 @@ int audit(const AuditFlags& flags) {
 
 void add_worker_audit(CLI::App& worker, int& exit_code) {
   auto* command =
-      worker.add_subcommand("audit", "See whether the steps that a worker times are the work that it was given");
+      worker.add_subcommand("audit", "Check that the steps that a worker times are the work that it was given");
   const auto flags = std::make_shared<AuditFlags>();
-  command->add_option("worker", flags->worker, "Worker, or worker==release")->required();
-  command->add_option("--seed", flags->seed, "Weights and inputs follow from it")
+  command->add_option("worker", flags->worker, "Check this worker, or worker==release")->required();
+  command->add_option("--seed", flags->seed, "Draw weights and inputs from this seed")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--host-lock", flags->host_lock, "Lock file in place of the host's common one");
-  command->add_flag("--json", flags->json, "Print as JSON");
+  command->add_option("--host-lock", flags->host_lock, "Use this lock file in place of the host's common one");
+  add_json_flag(*command, flags->json);
   command->callback([flags, &exit_code] { exit_code = audit(*flags); });
 }
 

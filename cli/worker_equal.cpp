@@ -8,6 +8,7 @@
 #include "assay/network/network.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/show_network.hpp"
 
@@ -89,25 +90,27 @@ void add_worker_equal(CLI::App& worker, int& exit_code) {
       "equal", "Give workers the same weights and inputs, and see whether they compute the same as the first");
   const auto flags = std::make_shared<EqualFlags>();
   flags->network.batch = 2;
-  command->add_option("workers", flags->workers, "Workers, or worker==release; the first is the reference")
+  command->add_option("workers", flags->workers, "Compare these workers, or worker==release, with the first")
       ->required()
       ->expected(2, 16);
-  command->add_option("--network", flags->network.name, "One of Assay's networks")->required();
-  command->add_option("--option", flags->network.options, "Option of the network, NAME=VALUE; may be repeated")
+  command->add_option("--network", flags->network.name, "Compute one of Assay's networks")->required();
+  command->add_option("--option", flags->network.options, "Set an option of the network, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--batch", flags->network.batch, "Samples")->check(CLI::Range(1, 1 << 16))->capture_default_str();
+  command->add_option("--batch", flags->network.batch, "Compute with this many samples")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
   command->add_flag("--train", flags->train,
                     "Compare first gradients and losses of training instead of what inference gives");
-  command->add_option("--updates", flags->updates, "Steps of training")
+  command->add_option("--updates", flags->updates, "Train for this many steps")
       ->check(CLI::Range(5, 1000))
       ->capture_default_str();
-  command->add_option("--learning-rate", flags->learning_rate, "Of training, by SGD with momentum 0.9")
+  command->add_option("--learning-rate", flags->learning_rate, "Train at this rate, by SGD with momentum 0.9")
       ->check(CLI::Range(1e-9, 10.0))
       ->capture_default_str();
-  command->add_option("--seed", flags->seed, "Weights and inputs follow from it")
+  command->add_option("--seed", flags->seed, "Draw weights and inputs from this seed")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--json", flags->json, "Print as JSON");
+  add_json_flag(*command, flags->json);
   command->callback([flags, &exit_code] { exit_code = equal(*flags); });
 }
 

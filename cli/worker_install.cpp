@@ -5,6 +5,7 @@
 #include "assay/measure/install.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
@@ -99,12 +100,12 @@ int install(const InstallFlags& flags) {
 void add_worker_install(CLI::App& worker, int& exit_code) {
   auto* command = worker.add_subcommand("install", "Make the virtual environment of a worker, one for each release");
   const auto flags = std::make_shared<InstallFlags>();
-  command->add_option("worker", flags->workers, "Worker, or worker==release; without one the release it was made for")
+  command->add_option("worker", flags->workers, "Install this worker, or worker==release [the release it was made for]")
       ->required();
-  command->add_option("--python", flags->python, "Interpreter to make it with")->capture_default_str();
-  command->add_flag("--again", flags->again, "Redo one that is there");
+  command->add_option("--python", flags->python, "Make it with this interpreter")->capture_default_str();
+  command->add_flag("--again", flags->again, "Make it again if it is there");
   command->add_flag("--unlocked", flags->unlocked, "Take what pip finds, without checking hashes of files");
-  command->add_flag("--json", flags->json, "Print what was installed as JSON");
+  add_json_flag(*command, flags->json, "Print what was installed as JSON");
   command->callback([flags, &exit_code] { exit_code = install(*flags); });
 }
 

@@ -196,7 +196,8 @@ std::string read_location_file(const std::string& path) {
   line.resize(std::min(line.find('\n'), line.size()));
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
   if (line.empty() || line.size() > kLongestLocation || line[0] == '@') {
-    fail(ErrorKind::usage, "--store @{}: its first line is no location of a store. Write its path or URL there.", path);
+    fail(ErrorKind::usage, "--store @{}: its first line is not the location of a store. Write its path or URL there.",
+         path);
   }
   if (has_password(line) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     fail(ErrorKind::usage, "--store @{}: it holds a password and others may read it. Run: chmod 600 {}", path, path);
@@ -236,7 +237,8 @@ Location locate(const std::string& given) {
     return location;
   }
   if (!is_server(scheme)) {
-    fail(ErrorKind::usage, "store: {}:// is no kind of store that Assay knows; use a file path or a postgresql:// URL.",
+    fail(ErrorKind::usage,
+         "store: {}:// is not a kind of store that Assay knows; use a file path or a postgresql:// URL.",
          shown(scheme));
   }
   location.identity = without_secrets(parse_url(location.place));

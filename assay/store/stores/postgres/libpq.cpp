@@ -19,7 +19,8 @@ const Libpq& Libpq::get() {
 template <typename F>
 void Libpq::find(const char* symbol, F& function) {
   function = reinterpret_cast<F>(dlsym(library_, symbol));
-  if (function == nullptr) fail(ErrorKind::failure, "{} has no {}: it is no libpq of PostgreSQL.", kLibrary, symbol);
+  if (function == nullptr)
+    fail(ErrorKind::failure, "{} has no {}: it is not the libpq of PostgreSQL.", kLibrary, symbol);
 }
 
 Libpq::Libpq(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {

@@ -123,7 +123,7 @@ Error error_for(int code, int system_errno, const std::string& path, const std::
       return because(ErrorKind::failure,
                      "the store is damaged; keep a copy, then try `sqlite3 FILE .recover` or go back to a backup");
     case SQLITE_NOTADB:
-      return because(ErrorKind::failure, "this file is no Assay store and was not changed; choose another --store");
+      return because(ErrorKind::failure, "this file is not an Assay store and was not changed; choose another --store");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return because(ErrorKind::away,

@@ -34,7 +34,7 @@ Marks read_marks(Database& database) {
 void check_marks(const Database& database, const Marks& marks, Access access, std::int64_t newest) {
   if (marks.empty() && access == Access::create) return;
   if (marks.application != kApplicationId) {
-    fail(ErrorKind::failure, "{}: this file is no Assay store and was not changed; choose another --store.",
+    fail(ErrorKind::failure, "{}: this file is not an Assay store and was not changed; choose another --store.",
          database.path());
   }
   if (marks.version > newest) {

@@ -112,7 +112,7 @@ TEST_F(SqliteFile, AFileOfAnotherProgramIsRefusedAndLeftAlone) {
   for (const std::string name : {"assay.db", "plain.txt"}) {
     const auto before = contents(name);
     for (const auto access : {Access::create, Access::write, Access::read}) {
-      EXPECT_THAT(refusal(path(name).string(), access, ErrorKind::failure), HasSubstr("no Assay store"));
+      EXPECT_THAT(refusal(path(name).string(), access, ErrorKind::failure), HasSubstr("not an Assay store"));
     }
     EXPECT_EQ(contents(name), before);
   }
