@@ -1,7 +1,7 @@
 """Every word of help, and 60 messages, as transcripts: a change of words is seen where it is reviewed.
 
-`ASSAY_WRITE_WORDS=1 pytest tests/cli/test_words.py` writes them again. Read the difference before it goes in: CONTRIBUTING.md has the rules of
-plain English."""
+`ASSAY_WRITE_WORDS=1 pytest tests/cli/test_words.py` writes them again. Read the difference before it goes in: the rules
+of plain English are in CONTRIBUTING.md."""
 
 import os
 import pathlib
