@@ -51,6 +51,7 @@ Record full_record() {
   record.started_utc = "2026-11-15T00:00:00.000Z";
   record.duration_ns = 1'000'000'000;
   record.assay_version = "0.1.0";
+  record.writer = Writer{"ci_agents", "node7", "boot 1 pid 2 start 3"};
   record.ranks = {rank};
   return record;
 }
