@@ -88,3 +88,55 @@ def test_a_row_that_another_program_has_spoiled_does_not_hide_the_others(measure
         assert done.stderr.count("skipped record 2 of trial") == 1
     measured("history", "--network", "toy")
     measured("report", "-o", "report.html")
+
+
+def test_a_spoiled_trial_or_campaign_is_named_and_hides_no_other(measured, tmp_path):
+    for name in ("second", "third"):
+        measured("run", "toy", "--worker", "fake", "--batch", "1,2", "--runs", RUNS, "--seconds", "20ms", "--warmup",
+                 "5ms", "--quiet", "--name", name, "--retries", 0)  # fmt: skip
+    with sqlite3.connect(tmp_path / "assay.db") as database:
+        ((spoiled,),) = database.execute("SELECT id FROM trial WHERE batch = 2").fetchall()
+    plant(
+        tmp_path,
+        "UPDATE trial SET json = '{\"workload\": 7}' WHERE batch = 2",
+        "UPDATE campaign SET measure = '{' WHERE name = 'nightly'",
+    )
+    calls = (
+        ("show", "second", "--json"), ("show", "--all"), ("show", "second", "--fleet"), ("history",),
+        ("compare", "second", "third"), ("report", "-o", "report.html"),
+    )  # fmt: skip
+    for words in calls:
+        done = measured(*words)
+        named = f"skipped trial {spoiled[:8]}" in done.stderr or "skipped campaign " in done.stderr
+        assert named, (words, done.stderr)
+    measured("export")
+    shown = json.loads(measured("show", "second", "--json").stdout)["results"]
+    assert [(one["trial"]["workload"]["batch"], one["runs"]) for one in shown] == [(1, RUNS)]
+    assert "nightly" in measured("show", "nightly", code=2).stderr
+
+
+def test_compare_leaves_out_spoiled_records(measured, tmp_path):
+    measured("run", "toy", "--worker", "fake", "--runs", RUNS + 3, "--seconds", "20ms", "--warmup", "5ms", "--quiet",
+             "--name", "later", "--retries", 0)  # fmt: skip
+    plant(tmp_path, "UPDATE record SET outcome = 'odd' WHERE key = 1", "UPDATE record SET digest = '{' WHERE key = 9")
+    done = measured("compare", "nightly", "later", "--json")
+    assert "skipped record 1 of trial" in done.stderr
+    assert "skipped record 9 of trial" in done.stderr
+    (row,) = json.loads(done.stdout)["comparisons"]
+    read = [row[side]["runs"] + row[side]["disturbed"] + row[side]["failed"] for side in "ab"]
+    assert read == [RUNS - 1, RUNS + 2]
+
+
+def test_a_result_that_neither_store_nor_spool_takes_is_beside_the_user(measured, tmp_path):
+    more = ("run", "toy", "--worker", "fake", "--runs", RUNS + 1, "--seconds", "20ms", "--warmup", "5ms", "--quiet",
+            "--name", "nightly", "--retries", 0)  # fmt: skip
+    plant(tmp_path, "CREATE TRIGGER no BEFORE INSERT ON record BEGIN SELECT RAISE(ABORT, 'not today'); END")
+    said = measured(*more, "--spool", "/proc/no-such-place", code=1).stderr
+    assert "not today" in said
+    assert f"--spool {tmp_path / 'assay-spool'} delivers it" in said
+    plant(tmp_path, "DROP TRIGGER no")
+    measured(*more, "--spool", "assay-spool")
+    assert results(measured)["results"][0]["runs"] == RUNS + 1
+    assert list((tmp_path / "assay-spool").iterdir()) == []
+    with sqlite3.connect(tmp_path / "assay.db") as database:
+        assert database.execute("SELECT max(epoch) FROM run").fetchone() == (1,), "it was not measured again"
