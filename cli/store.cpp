@@ -5,6 +5,7 @@
 #include "assay/core/units.hpp"
 #include "assay/core/utf8.hpp"
 #include "assay/store/backup.hpp"
+#include "assay/store/merge.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
@@ -20,6 +21,7 @@ struct StoreFlags {
   std::string role;
   std::string right;
   std::string file;
+  std::vector<std::string> others;
   bool replace = false;
   bool json = false;
 };
@@ -55,6 +57,17 @@ void restore(const StoreFlags& o) {
   print(fmt::format("{}: {} records of store {}, {}\n", store::shown_location(o.store), restored.copied.records,
                     restored.copied.uuid.substr(0, 8), format_bytes(restored.copied.bytes)));
   if (!restored.aside.empty()) print(fmt::format("what was there is now {}\n", restored.aside.string()));
+}
+
+void merge(const StoreFlags& o) {
+  for (const auto& other : o.others) {
+    const auto m = store::merge(other, o.store);
+    print(fmt::format(
+        "{}: {} records of store {}, of which {} are set aside because their runs were done in both; {} were there "
+        "already. New: {} campaigns, {} trials, {} runs, {} platforms, {} artifacts\n",
+        store::shown_location(other), m.records, m.uuid.substr(0, 8), m.set_aside, m.repeated, m.campaigns, m.trials,
+        m.runs, m.platforms, m.artifacts));
+  }
 }
 
 /// What waits on this host for the store; null where there is no folder for it.
@@ -147,6 +160,16 @@ void add_restore(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   command->callback([o] { restore(*o); });
 }
 
+void add_merge(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
+  auto* command = store.add_subcommand(
+      "merge", "Bring what other stores hold into the file that --store names; what is there already stays as it is");
+  add_store_option(*command, o->store);
+  command->add_option("other", o->others, "Merge these stores, by path or URL; each whole or not at all")
+      ->required()
+      ->type_name("OTHER");
+  command->callback([o] { merge(*o); });
+}
+
 void add_drop(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("drop", "Remove a campaign with its runs and records, for good");
   add_store_option(*command, o->store);
@@ -181,14 +204,15 @@ void add_forbid(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
 }  // namespace
 
 void add_store(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "store",
-      "Look after a store: what it holds, backups, whether records are as they were stored, old campaigns, roles");
+  auto* command = app.add_subcommand("store",
+                                     "Look after a store: what it holds, backups, merging, whether records are as they "
+                                     "were stored, old campaigns, roles");
   command->require_subcommand(0, 1);
   const auto o = std::make_shared<StoreFlags>();
   auto* info = add_info(*command, o);
   add_backup(*command, o);
   add_restore(*command, o);
+  add_merge(*command, o);
   add_verify(*command, o, exit_code);
   add_drop(*command, o);
   add_allow(*command, o);

@@ -69,12 +69,18 @@ std::filesystem::path spool_of(const WorkFlags& flags) {
 }
 
 measure::AgentEnd work_with(store::SpooledQueue& queue, const std::function<measure::AgentEnd()>& agent) {
+  // Beside the user's own files, where the spool cannot be written: what is in memory alone ends with this process.
+  std::vector<std::filesystem::path> last_places{std::filesystem::absolute("assay-spool")};
+  if (const char* home = std::getenv("HOME")) last_places.push_back(std::filesystem::path(home) / "assay-spool");
   try {
-    return agent();
+    const auto end = agent();
+    queue.rescue(last_places);
+    return end;
   } catch (const Error& error) {
-    const std::string what = error.what();
-    const auto note = queue.note();
-    throw Error(error.kind(), what.ends_with(note) ? what : what + note);
+    std::string what = error.what();
+    if (const auto note = queue.note(); what.ends_with(note)) what.resize(what.size() - note.size());
+    queue.rescue(last_places);
+    throw Error(error.kind(), what + queue.note());
   }
 }
 

@@ -149,6 +149,36 @@ CampaignRow read_campaign(const Row& row) {
           read_progress(row, 7)};
 }
 
+/// The campaigns in such rows.
+template <typename Rows>
+std::vector<CampaignRow> read_campaigns(Rows& row, SkippedRows& skipped) {
+  std::vector<CampaignRow> out;
+  while (row.step()) {
+    auto campaign =
+        skipped.unless_bad([&] { return read_campaign(row); },
+                           [&] {
+                             return fmt::format("campaign {} {}", row.template get<std::string>(0).substr(0, 8),
+                                                row.template get<std::string>(1));
+                           });
+    if (campaign) out.push_back(std::move(*campaign));
+  }
+  return out;
+}
+
+/// The trials in rows of id and json.
+template <typename Rows>
+std::vector<TrialRow> read_trials(Rows& row, SkippedRows& skipped) {
+  std::vector<TrialRow> out;
+  while (row.step()) {
+    const auto id = row.template get<std::string>(0);
+    auto trial =
+        skipped.unless_bad([&] { return from_json<Trial>(parse_column(row.template get<std::string>(1)), "trial"); },
+                           [&] { return "trial " + id.substr(0, 8); });
+    if (trial) out.push_back({id, std::move(*trial)});
+  }
+  return out;
+}
+
 /// A row of run, epoch, attempt, index, the trial's id and JSON, pair and side.
 template <typename Row>
 LeasedRun read_leased(const Row& row) {

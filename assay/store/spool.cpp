@@ -177,15 +177,38 @@ std::string SpooledQueue::note() {
     out += fmt::format(" {} finished result{} in memory only: neither the store nor {} can be written.",
                        unsaved_.size(), unsaved_.size() == 1 ? " is" : "s are", spool_.folder().string());
   }
+  if (rescued_ > 0) {
+    out += fmt::format(" {} finished result{} kept in {}, since {} cannot be written: --spool {} delivers {}.",
+                       rescued_, rescued_ == 1 ? " is" : "s are", rescued_to_.string(), spool_.folder().string(),
+                       rescued_to_.string(), rescued_ == 1 ? "it" : "them");
+  }
   return out;
+}
+
+void SpooledQueue::rescue(const std::vector<fs::path>& folders) {
+  for (const auto& folder : folders) {
+    if (unsaved_.empty()) return;
+    try {
+      Spool elsewhere(folder);
+      for (const auto& one : unsaved_) elsewhere.keep(uuid(), one.lease, one.finished);
+    } catch (const FileError&) {
+      continue;
+    }
+    rescued_ += unsaved_.size();
+    rescued_to_ = folder;
+    unsaved_.clear();
+  }
 }
 
 std::int64_t SpooledQueue::deliver_unsaved() {
   std::int64_t taken = 0;
-  while (!unsaved_.empty()) {
-    const auto& one = unsaved_.back();
-    if (queue_.complete(one.lease, one.finished) == Completion::accepted) ++taken;
-    unsaved_.pop_back();
+  for (auto one = unsaved_.begin(); one != unsaved_.end();) {
+    if (refused_.count(one->lease.claim) != 0) {
+      ++one;
+      continue;
+    }
+    if (queue_.complete(one->lease, one->finished) == Completion::accepted) ++taken;
+    one = unsaved_.erase(one);
   }
   return taken;
 }
@@ -233,12 +256,12 @@ Completion SpooledQueue::complete(const Lease& lease, const std::vector<Finished
     spool_.forget(uuid(), lease.claim);
     return answer;
   } catch (const Error& error) {
+    if (!kept) unsaved_.push_back({lease, finished});
     if (!may_pass(error)) {
       refused_.insert(lease.claim);
       throw Error(error.kind(), error.what() + note());
     }
   }
-  if (!kept) unsaved_.push_back({lease, finished});
   pending_ = true;
   return Completion::kept;
 }

@@ -58,6 +58,9 @@ class SpooledQueue : public RunQueue {
   std::int64_t deliver();
   /// Results that wait for this store.
   std::int64_t waiting();
+  /// Writes what neither the disk nor the store has taken into the first of these folders that can be written, as a
+  /// spool of its own. For an agent that ends: what is in memory only is lost with it.
+  void rescue(const std::vector<std::filesystem::path>& folders);
   /// Where finished results wait and what delivers them, for a message; empty where none do.
   std::string note();
 
@@ -65,7 +68,8 @@ class SpooledQueue : public RunQueue {
   /// Delivers first, so that a run that is finished here is not given away.
   [[nodiscard]] std::optional<Lease> lease(const LeaseRequest& request) override;
   [[nodiscard]] Renewal renew(const Lease& lease, double seconds) override { return queue_.renew(lease, seconds); }
-  /// `kept` where the store cannot be used now. Throws where it never will take the result, which stays in the spool.
+  /// `kept` where the store cannot be used now. Throws where it never will take the result, which stays in the spool,
+  /// or in memory where the spool cannot be written.
   [[nodiscard]] Completion complete(const Lease& lease, const std::vector<Finished>& finished) override;
   /// Where the store cannot be used, the lease is left to run out.
   void release(const Lease& lease) override;
@@ -88,6 +92,8 @@ class SpooledQueue : public RunQueue {
   bool pending_ = true;            ///< the spool may hold results
   std::set<std::string> refused_;  ///< claims whose results the store does not take; they stay in the spool
   std::vector<Unsaved> unsaved_;
+  std::size_t rescued_ = 0;  ///< results
+  std::filesystem::path rescued_to_;
 };
 
 /// Whether the store may do later what it did not do now.

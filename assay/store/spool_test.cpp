@@ -135,6 +135,30 @@ TEST_F(SpoolSuite, ThatCannotBeWrittenLeavesTheResultInMemoryForTheStore) {
   EXPECT_EQ(progress(), "runs 6 ready 5 leased 0 done 1 failed 0 set_aside 0");
 }
 
+TEST_F(SpoolSuite, AResultThatNeitherTakesIsWrittenElsewhereAndDeliveredFromThere) {
+  spool_ = "/proc/no-such-place";
+  const auto queue = agent();
+  const auto lease = *queue->lease(request_of(campaign_));
+  server_->fails_with = ErrorKind::forbidden;
+  try {
+    (void)queue->complete(lease, finished_of(lease));
+    FAIL() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::forbidden);
+    EXPECT_THAT(error.what(), testing::HasSubstr("in memory only"));
+  }
+  EXPECT_EQ(queue->waiting(), 1);
+  EXPECT_EQ(queue->deliver(), 0) << "one that is refused stops no other";
+  const auto elsewhere = folder_.path() / "elsewhere";
+  queue->rescue({"/proc/neither", elsewhere, folder_.path() / "not needed"});
+  EXPECT_THAT(queue->note(), testing::HasSubstr("--spool " + elsewhere.string()));
+  EXPECT_THAT(queue->note(), testing::Not(testing::HasSubstr("in memory")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "not needed"));
+  spool_ = elsewhere;
+  EXPECT_EQ(agent()->deliver(), 1);
+  EXPECT_EQ(progress(), "runs 6 ready 5 leased 0 done 1 failed 0 set_aside 0");
+}
+
 TEST_F(SpoolSuite, AFileThatIsNotAResultStopsNobody) {
   std::filesystem::create_directory(spool_);
   std::ofstream(spool_ / (truth_->uuid() + "-00.json")) << "{\"spool_version\": 1}";

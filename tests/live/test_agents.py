@@ -316,3 +316,46 @@ def test_a_password_is_seen_nowhere(fleet):
 
 
 TABLES = ["campaign", "trial", "run", "record", "content", "platform", "artifact", "progress", "access"]
+
+
+def commits_of_a_run(fleet, program):
+    """What synchronous_commit is, where it is off for the database, when transactions of an agent commit."""
+    fleet.ask(f'ALTER DATABASE "{fleet.database}" SET synchronous_commit TO off')
+    fleet.plan("toy", "--runs", 1, program=program)
+    fleet.ask(
+        "CREATE TABLE assay.noted(setting text); "
+        "CREATE FUNCTION assay.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO assay.noted VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$; "
+        "CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON assay.run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+        "EXECUTE FUNCTION assay.note()"
+    )
+    assert fleet.start_agent(program=program).wait(LIMIT_SECONDS) == 0
+    return set(fleet.ask("SELECT setting FROM assay.noted"))
+
+
+def test_what_an_agent_stores_is_on_the_disk_of_the_server(fleet):
+    assert commits_of_a_run(fleet, "assay") == {"on"}
+
+
+def test_planted_a_server_that_commits_later_is_seen(fleet):
+    assert commits_of_a_run(fleet, "assay-planted-asynchronous_commit") == {"off"}
+
+
+def plan_into_a_schema_of_another(fleet, program, code):
+    role = f"mallory_{fleet.database}"
+    fleet.ask(f'CREATE ROLE "{role}" LOGIN; GRANT CREATE ON DATABASE "{fleet.database}" TO "{role}"')
+    fleet.server.ask("CREATE SCHEMA assay; GRANT ALL ON SCHEMA assay TO PUBLIC", fleet.database, role)
+    words = ["run", "toy", "--worker", "fake", "--runs", 1, "--plan-only"]
+    said = fleet.assay(*words, program=program, code=code).stderr
+    return said, fleet.number("SELECT count(*) FROM pg_tables WHERE schemaname = 'assay'")
+
+
+def test_a_schema_that_another_role_made_is_not_used(fleet):
+    said, tables = plan_into_a_schema_of_another(fleet, "assay", 1)
+    assert "not safe to use" in said
+    assert tables == 0
+
+
+def test_planted_a_program_that_trusts_every_schema_is_seen(fleet):
+    _, tables = plan_into_a_schema_of_another(fleet, "assay-planted-trusting_schema", 0)
+    assert tables > 0

@@ -113,3 +113,19 @@ def test_pandas_reads_the_database(database):
     server, expected = database
     with psycopg.connect(server.url()) as connection:
         assert by_batch(pandas.read_sql_query("SELECT * FROM assay.result", connection)) == expected
+
+
+def test_a_file_takes_in_what_a_server_holds(database, folder):
+    server, _ = database
+    merged = str(folder / "merged.db")
+    assay(merged, folder, "run", "toy", "--worker", "fake", "--batch", "8", "--runs", "1", "--plan-only")
+    assert "9 records of store " in assay(merged, folder, "store", "merge", server.url())
+    with sqlite3.connect(f"file:{merged}?mode=ro", uri=True) as connection:
+        sql = "SELECT batch, count(*), sum(median_ns) FROM result GROUP BY batch ORDER BY batch"
+        here = connection.execute(sql).fetchall()
+        writers = connection.execute("SELECT DISTINCT role FROM writer").fetchall()
+    there = [tuple(map(int, line.split("|"))) for line in server.ask(sql.replace("FROM result", "FROM assay.result"))]
+    assert here == there
+    assert writers == [("owner",)], "who measured, not who merged"
+    assert "all is as it was stored" in assay(merged, folder, "store", "verify")
+    assert "9 were there already" in assay(merged, folder, "store", "merge", server.url())

@@ -66,12 +66,21 @@ def secure_ones(fleet):
     return fleet.number(sql + "ssl"), fleet.number(sql + "NOT ssl")
 
 
-def test_what_crosses_a_network_is_encrypted(fleet):
-    fleet.plan("toy", "--runs", 2, seconds="1s")
-    agent = fleet.start_agent()
+def secure_ones_while_it_works(fleet, program):
+    fleet.plan("toy", "--runs", 2, seconds="1s", program=program)
+    agent = fleet.start_agent(program=program)
     fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 1", "no run was taken")
-    assert secure_ones(fleet) == (1, 0)
+    found = secure_ones(fleet)
     assert agent.wait(LIMIT_SECONDS) == 0, agent.log.read_text()
+    return found
+
+
+def test_what_crosses_a_network_is_encrypted(fleet):
+    assert secure_ones_while_it_works(fleet, "assay") == (1, 0)
+
+
+def test_planted_a_program_that_asks_for_no_tls_is_seen(fleet):
+    assert secure_ones_while_it_works(fleet, "assay-planted-plain_text") == (0, 1)
 
 
 def test_a_certificate_that_is_asked_for_is_checked(fleet):

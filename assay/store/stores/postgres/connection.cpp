@@ -265,9 +265,33 @@ Result Connection::send(const std::string& sql, const char* doing, const std::ve
   std::vector<const char*> texts;
   texts.reserve(values.size());
   for (const auto& value : values) texts.push_back(value ? value->c_str() : nullptr);
-  return checked(Libpq::get().exec_params(connected(), sql.c_str(), static_cast<int>(texts.size()), nullptr,
-                                          texts.data(), nullptr, nullptr, 0),
-                 doing);
+  const auto& pq = Libpq::get();
+  auto* const connection = connected();
+  const auto count = static_cast<int>(texts.size());
+  if (in_transaction_) {
+    return checked(pq.exec_params(connection, sql.c_str(), count, nullptr, texts.data(), nullptr, nullptr, 0), doing);
+  }
+  // A call of a function of the store, which takes milliseconds. Somebody who supervises a worker waits for it.
+  if (pq.send_params(connection, sql.c_str(), count, nullptr, texts.data(), nullptr, nullptr, 0) == 0) {
+    return checked(nullptr, doing);
+  }
+  if (!await_answer(connection)) {
+    connection_.reset();
+    throw error_for("", fmt::format("no answer within {} s", answer_seconds_), circumstances(doing));
+  }
+  auto* const first = pq.next_result(connection);
+  while (auto* const more = pq.next_result(connection)) pq.clear(more);
+  return checked(first, doing);
+}
+
+bool Connection::await_answer(pg_conn* connection) const {
+  const auto& pq = Libpq::get();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(answer_seconds_);
+  while (pq.is_busy(connection) != 0) {
+    if (!wait_for(connection, true, deadline)) return false;
+    if (pq.consume_input(connection) == 0) return true;  // it broke, as the result will say
+  }
+  return true;
 }
 
 Result Connection::run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, Mode mode) {

@@ -134,6 +134,9 @@ class Connection {
   /// Runs SQL of our own, also several statements, without values and results; not once more.
   void execute(const std::string& sql, const char* doing);
 
+  /// How long a call of a function of the store may take; 30 s unless it is said otherwise.
+  void set_patience(int seconds) { answer_seconds_ = seconds; }
+
   /// Name of the store for messages.
   const std::string& shown() const { return location_.shown; }
   /// The role that is connected.
@@ -167,6 +170,8 @@ class Connection {
   Circumstances circumstances(const char* doing) const;
   pg_conn* connected();
   Result run(const std::string& sql, const char* doing, const std::vector<Parameter>& values, Mode mode);
+  /// False where the server says nothing for too long.
+  bool await_answer(pg_conn* connection) const;
   Result send(const std::string& sql, const char* doing, const std::vector<Parameter>& values);
   /// Takes what a call gave; throws where that is no success.
   Result checked(pg_result* result, const char* doing);
@@ -177,6 +182,7 @@ class Connection {
   bool read_only_;
   bool in_transaction_ = false;
   bool has_worked_ = false;
+  int answer_seconds_ = 30;
   std::string role_;
   std::unique_ptr<pg_conn, Finish> connection_;
 };

@@ -143,6 +143,19 @@ TEST_F(PostgresRefusals, ADatabaseThatIsGoneIsAMistakeAtFirstAndWaitedForLater) 
   EXPECT_EQ(store_->complete(*lease_, finished_of(*lease_)), Completion::accepted);
 }
 
+TEST_F(PostgresRefusals, AServerThatSaysNothingIsAway) {
+  postgres::Connection connection(locate(url_), false);
+  connection.set_patience(1);
+  try {
+    connection.query("SELECT pg_sleep(600)", "waiting");
+    ADD_FAILURE() << "it slept";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::away);
+    EXPECT_THAT(error.what(), HasSubstr("no answer within 1 s"));
+  }
+  EXPECT_EQ(connection.integer("SELECT 7", "asking"), 7) << "on a new connection";
+}
+
 TEST_F(PostgresRefusals, AServerThatCannotWriteIsWaitedFor) {
   postgres::Connection owner(locate(url_), false);
   for (const char* state : {"53100", "58030", "25006", "57014", "XX000"}) {

@@ -46,6 +46,10 @@ Libpq::Libpq(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
   find("PQuser", user);
   find("PQexec", exec);
   find("PQexecParams", exec_params);
+  find("PQsendQueryParams", send_params);
+  find("PQconsumeInput", consume_input);
+  find("PQisBusy", is_busy);
+  find("PQgetResult", next_result);
   find("PQresultStatus", result_status);
   find("PQresultErrorField", error_field);
   find("PQntuples", rows);

@@ -61,6 +61,11 @@ class Libpq {
   pg_result* (*exec)(pg_conn*, const char* sql) = nullptr;
   pg_result* (*exec_params)(pg_conn*, const char* sql, int count, const unsigned* types, const char* const* values,
                             const int* lengths, const int* formats, int result_format) = nullptr;
+  int (*send_params)(pg_conn*, const char* sql, int count, const unsigned* types, const char* const* values,
+                     const int* lengths, const int* formats, int result_format) = nullptr;
+  int (*consume_input)(pg_conn*) = nullptr;
+  int (*is_busy)(pg_conn*) = nullptr;
+  pg_result* (*next_result)(pg_conn*) = nullptr;
   int (*result_status)(const pg_result*) = nullptr;
   char* (*error_field)(const pg_result*, int field) = nullptr;
   int (*rows)(const pg_result*) = nullptr;

@@ -49,9 +49,7 @@ std::vector<CampaignRow> PostgresStore::campaigns() {
       "sum(set_aside)::bigint AS set_aside FROM progress GROUP BY campaign) AS counts ON counts.key = campaign.key "
       "ORDER BY campaign.key",
       "listing campaigns");
-  std::vector<CampaignRow> out;
-  while (row.step()) out.push_back(read_campaign(row));
-  return out;
+  return read_campaigns(row, skipped_);
 }
 
 Progress PostgresStore::progress(const std::string& campaign) {
@@ -87,11 +85,7 @@ std::vector<TrialRow> PostgresStore::trials(const Filter& filter) {
                            "campaign_trial.campaign") +
                     chosen(filter) + (all ? " ORDER BY trial.key" : " ORDER BY campaign_trial.position"),
                 filter, "listing trials");
-  std::vector<TrialRow> out;
-  while (row.step()) {
-    out.push_back({row.get<std::string>(0), from_json<Trial>(parse_column(row.get<std::string>(1)), "trial")});
-  }
-  return out;
+  return read_trials(row, skipped_);
 }
 
 std::vector<RunRow> PostgresStore::runs(const Filter& filter) {

@@ -88,9 +88,7 @@ std::vector<CampaignRow> SqliteStore::campaigns() {
                 "done, failed, set_aside FROM campaign JOIN progress ON progress.campaign = campaign.key "
                 "ORDER BY campaign.key",
                 "listing campaigns");
-  std::vector<CampaignRow> out;
-  while (row.step()) out.push_back(read_campaign(row));
-  return out;
+  return read_campaigns(row, skipped_);
 }
 
 Progress SqliteStore::progress(const std::string& campaign) {
@@ -124,11 +122,7 @@ std::vector<TrialRow> SqliteStore::trials(const Filter& filter) {
   auto row = selection.statement(database_,
                                  filter.campaign.empty() ? " ORDER BY trial.key" : " ORDER BY campaign_trial.position",
                                  "listing trials");
-  std::vector<TrialRow> out;
-  while (row.step()) {
-    out.push_back({row.get<std::string>(0), from_json<Trial>(parse_column(row.get<std::string>(1)), "trial")});
-  }
-  return out;
+  return read_trials(row, skipped_);
 }
 
 std::vector<RunRow> SqliteStore::runs(const Filter& filter) {
