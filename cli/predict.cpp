@@ -1,8 +1,8 @@
 #include <charconv>
 #include <memory>
 
+#include "assay/core/units.hpp"
 #include "assay/plan/sweep.hpp"
-#include "assay/predict/quantity.hpp"
 #include "assay/predict/replay.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/simulated_cost.hpp"
@@ -56,12 +56,12 @@ predict::Practice practice_of(const PredictFlags& o) {
   auto practice = o.practice;
   practice.overlap = choice_of<predict::Overlap>(o.overlap, "--overlap");
   practice.fusion.policy = choice_of<predict::FusionPolicy>(o.fusion, "--fusion");
-  if (!o.bucket.empty()) practice.fusion.bucket_bytes = predict::parse_memory(o.bucket, "--bucket");
+  if (!o.bucket.empty()) practice.fusion.bucket_bytes = parse_memory(o.bucket, "--bucket");
   if (!o.first_bucket.empty()) {
-    practice.fusion.first_bucket_bytes = predict::parse_memory(o.first_bucket, "--first-bucket");
+    practice.fusion.first_bucket_bytes = parse_memory(o.first_bucket, "--first-bucket");
   }
   if (!o.all_reduce.empty()) practice.all_reduce = choice_of<predict::AllReduce>(o.all_reduce, "--all-reduce");
-  if (!o.call.empty()) practice.call_seconds = predict::parse_latency(o.call, "--call");
+  if (!o.call.empty()) practice.call_seconds = parse_latency(o.call, "--call");
   return practice;
 }
 

@@ -3,6 +3,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
 
 #include "assay/core/error.hpp"
 
@@ -25,12 +28,68 @@ std::string in_unit(double value, const std::array<Unit, N>& units) {
   return fmt::format("{:.4g}{}", scaled, units[i].name);
 }
 
-/// Splits "1.5ms" into 1.5 and "ms"; false where there is no number in front.
-bool split_number(const std::string& text, double& number, std::string& suffix) {
+using Units = std::map<std::string, double, std::less<>>;
+
+/// Every prefix before `unit`, with what one of it is.
+void add_prefixed(Units& units, const std::string& unit, double one, bool binary) {
+  double decimal = one, power = one;
+  for (const char* prefix : {"", "k", "M", "G", "T", "P"}) {
+    units[prefix + unit] = decimal;
+    decimal *= 1000;
+  }
+  for (const char* prefix : {"Ki", "Mi", "Gi", "Ti"}) {
+    if (binary) units[prefix + unit] = power *= 1024;
+  }
+}
+
+Units prefixed(const std::string& unit, bool binary) {
+  Units units;
+  add_prefixed(units, unit, 1, binary);
+  return units;
+}
+
+const Units& seconds_units() {
+  static const Units units{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  return units;
+}
+
+const Units& byte_units() {
+  static const Units units = [] {
+    auto made = prefixed("B", true);
+    for (const char* prefix : {"K", "M", "G", "T"}) made[prefix] = made[prefix + std::string("iB")];
+    return made;
+  }();
+  return units;
+}
+
+const Units& byte_rate_units() {
+  static const Units units = [] {
+    auto made = prefixed("B/s", true);
+    add_prefixed(made, "bit/s", 0.125, false);
+    return made;
+  }();
+  return units;
+}
+
+/// "1.5 ms" by a table; null where it is not a finite number from 0 on with one of its units. `plain` is what a number
+/// without a unit is counted in, 0 where there must be one.
+std::optional<double> quantity(const std::string& text, const Units& units, double plain) {
+  double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number)) return false;
-  suffix.assign(end, text.data() + text.size());
-  return true;
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (unit.empty()) return plain > 0 ? std::optional(number * plain) : std::nullopt;
+  if (unit.front() == ' ') unit.remove_prefix(1);
+  const auto found = units.find(unit);
+  if (found == units.end() || !std::isfinite(number * found->second)) return std::nullopt;
+  return number * found->second;
+}
+
+/// A quantity above zero with its unit.
+double needed(const std::string& text, const std::string& what, const Units& units, const char* examples) {
+  if (const auto found = quantity(text, units, 0); found && *found > 0) return *found;
+  fail(ErrorKind::usage, "{}: {} is not a valid quantity. Write a number above zero with its unit, such as {}.", what,
+       shown(text), examples);
 }
 
 }  // namespace
@@ -52,49 +111,40 @@ std::string format_bytes(std::int64_t bytes) {
 }
 
 double parse_seconds(const std::string& text, const std::string& what) {
-  static constexpr std::array<Unit, 5> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}}};
-  double number = 0;
-  std::string suffix;
-  if (split_number(text, number, suffix) && number >= 0) {
-    for (const auto& unit : kUnits) {
-      if (suffix == unit.name) return number * unit.size;
-    }
-  }
+  if (const auto found = quantity(text, seconds_units(), 1)) return *found;
   fail(ErrorKind::usage, "{}: {} is not a valid duration. Write 200ms, 2s, 1.5m or 2h.", what, shown(text));
 }
 
+double parse_latency(const std::string& text, const std::string& what) {
+  return needed(text, what, seconds_units(), "5 us or 0.1 ms");
+}
+
 double parse_share(const std::string& text, const std::string& what) {
-  double number = 0;
-  std::string suffix;
-  if (split_number(text, number, suffix) && number >= 0) {
-    if (suffix == "%") return number / 100;
-    if (suffix.empty() && number < 1) return number;  // 3 may mean 3 %: that is said, not guessed
-  }
+  static const Units kPercent{{"%", 0.01}};
+  // 3 may mean 3 %: that is said, not guessed.
+  const auto found = quantity(text, kPercent, 1);
+  if (found && (text.back() == '%' || *found < 1)) return *found;
   fail(ErrorKind::usage, "{}: {} is not a valid share. Write 3% or 0.03.", what, shown(text));
 }
 
 std::int64_t parse_bytes(const std::string& text, const std::string& what) {
-  static constexpr std::array<Unit, 13> kUnits{{{"", 1},
-                                                {"B", 1},
-                                                {"K", 1024.},
-                                                {"KiB", 1024.},
-                                                {"M", 1048576.},
-                                                {"MiB", 1048576.},
-                                                {"G", 1073741824.},
-                                                {"GiB", 1073741824.},
-                                                {"T", 1099511627776.},
-                                                {"TiB", 1099511627776.},
-                                                {"kB", 1e3},
-                                                {"MB", 1e6},
-                                                {"GB", 1e9}}};
-  double number = 0;
-  std::string suffix;
-  if (split_number(text, number, suffix) && number >= 0) {
-    for (const auto& unit : kUnits) {
-      if (suffix == unit.name && number * unit.size < 9e18) return static_cast<std::int64_t>(number * unit.size);
-    }
+  if (const auto found = quantity(text, byte_units(), 1); found && *found < 9e18) {
+    return static_cast<std::int64_t>(*found);
   }
-  fail(ErrorKind::usage, "{}: {} is not a valid size. Write 512M, 4GiB or a number of bytes.", what, shown(text));
+  fail(ErrorKind::usage, "{}: {} is not a valid size. Write 512M, 16 GB or a number of bytes.", what, shown(text));
+}
+
+double parse_memory(const std::string& text, const std::string& what) {
+  return needed(text, what, byte_units(), "16 GB or 80 GiB");
+}
+
+double parse_byte_rate(const std::string& text, const std::string& what) {
+  return needed(text, what, byte_rate_units(), "10 Gbit/s or 12 GB/s");
+}
+
+double parse_flop_rate(const std::string& text, const std::string& what) {
+  static const Units kUnits = prefixed("FLOP/s", false);
+  return needed(text, what, kUnits, "15.7 TFLOP/s");
 }
 
 }  // namespace assay

@@ -50,10 +50,12 @@ TEST(ParseSeconds, ReadsEveryUnitAndPlainSeconds) {
   EXPECT_DOUBLE_EQ(parse_seconds("1.5m", "x"), 90);
   EXPECT_DOUBLE_EQ(parse_seconds("2h", "x"), 7200);
   EXPECT_DOUBLE_EQ(parse_seconds("0.25", "x"), 0.25);
+  EXPECT_DOUBLE_EQ(parse_seconds("2 s", "x"), 2);
+  EXPECT_DOUBLE_EQ(parse_seconds("30us", "x"), 30e-6);
 }
 
 TEST(ParseSeconds, RefusesWhatIsNoDurationAndNamesItAndWhereItStood) {
-  for (const char* text : {"", "s", "-1s", "2 s", "2d", "nan", "inf", "1e999", "0x10", "2ss", " 2s"}) {
+  for (const char* text : {"", "s", "-1s", "2  s", "2d", "nan", "inf", "1e999", "0x10", "2ss", " 2s", "2 "}) {
     try {
       parse_seconds(text, "--seconds");
       ADD_FAILURE() << "accepted " << text;
@@ -70,10 +72,20 @@ TEST(ParseBytes, ReadsBinaryAndDecimalUnits) {
   EXPECT_EQ(parse_bytes("4GiB", "x"), std::int64_t{4} << 30);
   EXPECT_EQ(parse_bytes("1.5K", "x"), 1536);
   EXPECT_EQ(parse_bytes("2MB", "x"), 2'000'000);
+  EXPECT_EQ(parse_bytes("16 GB", "x"), 16'000'000'000);
+  EXPECT_EQ(parse_bytes("1 G", "x"), std::int64_t{1} << 30);
+}
+
+// The same words for a size wherever one is asked for: --memory-limit, --bucket and cluster files.
+TEST(ParseMemory, KnowsTheUnitsOfBytesAndWantsOne) {
+  EXPECT_DOUBLE_EQ(parse_memory("25M", "x"), 25 << 20);
+  EXPECT_DOUBLE_EQ(parse_memory("16 GB", "x"), 16e9);
+  EXPECT_DOUBLE_EQ(parse_memory("80GiB", "x"), 80.0 * (1 << 30));
+  for (const char* text : {"16", "0 GB", "-1 GB", "16 gb", "GB"}) EXPECT_THROW(parse_memory(text, "x"), Error) << text;
 }
 
 TEST(ParseBytes, RefusesNegativeOverlongAndUnknown) {
-  for (const char* text : {"", "-1", "1 G", "1X", "9000000T", "1e30", "nan", "G"}) {
+  for (const char* text : {"", "-1", "1  G", "1X", "9000000T", "1e30", "nan", "G"}) {
     EXPECT_THROW(parse_bytes(text, "x"), Error) << text;
   }
 }

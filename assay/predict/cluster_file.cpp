@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "assay/core/file.hpp"
+#include "assay/core/units.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/text.hpp"
 #include "assay/plan/yaml.hpp"
 #include "assay/predict/cluster.hpp"
-#include "assay/predict/quantity.hpp"
 
 namespace assay::predict {
 namespace {
@@ -57,7 +57,7 @@ class Section {
     throw LocatedError(place(node), name_of(key) + ": a single value belongs here.");
   }
 
-  /// A quantity by one of the parsers of quantity.hpp.
+  /// A quantity by one of the parsers of core/units.hpp.
   template <typename Parse>
   double quantity(const Yaml& node, const char* key, Parse parse) const {
     return located(place(node), [&] { return parse(text(node, key), name_of(key)); });

@@ -1,9 +1,8 @@
 #include "assay/predict/cluster.hpp"
+#include "assay/core/units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "assay/predict/quantity.hpp"
 
 namespace assay::predict {
 namespace {
