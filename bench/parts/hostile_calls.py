@@ -147,7 +147,8 @@ def foreign_leases():
         victim = scene.victim
         listed = f"ARRAY[{victim['pid']}]::bigint[], ARRAY[{victim['ticks']}]::bigint[]"
         campaign = scene.runs["held by another"].campaign
-        return lease(campaign, scene.claims["guessed"], boot=text(victim["boot_id"]), dead=listed)
+        # It may take a ready run, and must not take the victim's: for so long that it does not run out meanwhile.
+        return lease(campaign, scene.claims["guessed"], "36000", boot=text(victim["boot_id"]), dead=listed)
 
     yield Call("leases of others", "a live owner is said to be dead", dead)
     yield Call(

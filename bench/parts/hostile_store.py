@@ -229,7 +229,7 @@ class HostileStore:
             if name == "lure":
                 self.spent = held[0]
         claim = self.new_claim()
-        lines, refused = self.call("mallory", lease(self.ids[name], claim, seconds="600", host="'mallory'"))
+        lines, refused = self.call("mallory", lease(self.ids[name], claim, seconds="36000", host="'mallory'"))
         if refused or not lines:
             self.stuck[name] = refused.strip() or "no run is ready"
             if held:
