@@ -63,7 +63,7 @@ TEST(Sweep, malformed_text_names_the_item_and_the_fix) {
   EXPECT_THAT(numbers_error("4-24"), HasSubstr("'4-24' has no step. Write 4-24+1 to add, or 4-24*2 to multiply."));
   EXPECT_THAT(numbers_error("1,x"),
               HasSubstr("'x' is not a whole number or a sweep. Write 1,2,4 or 4-24+4 or 1-64*2."));
-  EXPECT_THAT(numbers_error("1.5"), HasSubstr("'1.5' is no whole number"));
+  EXPECT_THAT(numbers_error("1.5"), HasSubstr("'1.5' is not a whole number"));
   EXPECT_THAT(numbers_error("1,,2"), HasSubstr("has an empty item"));
   EXPECT_THAT(numbers_error(""), HasSubstr("has an empty item"));
   EXPECT_THAT(numbers_error("1,"), HasSubstr("has an empty item"));

@@ -47,8 +47,8 @@ TEST(Yaml, nodes_remember_where_they_stood) {
 }
 
 TEST(Yaml, duplicate_keys_are_refused_at_any_depth) {
-  EXPECT_THAT(refusal("a: 1\na: 2"), StartsWith("f.yaml:2:1: the key 'a' stands here twice."));
-  EXPECT_THAT(refusal("x: [{a: 1, \"a\": 2}]"), StartsWith("f.yaml:1:12: the key 'a' stands here twice."));
+  EXPECT_THAT(refusal("a: 1\na: 2"), StartsWith("f.yaml:2:1: the key 'a' is here twice."));
+  EXPECT_THAT(refusal("x: [{a: 1, \"a\": 2}]"), StartsWith("f.yaml:1:12: the key 'a' is here twice."));
 }
 
 TEST(Yaml, anchors_aliases_and_tags_are_refused) {

@@ -39,7 +39,7 @@ std::string refusal_of_rows(const std::string& rows) {
 }
 
 TEST(MeasuredSteps, AreRefusedWithTheRow) {
-  EXPECT_THAT(refusal_of_rows("a,x,2,1,1,1,1,many\n"), HasSubstr("r.csv, row 1: messages: 'many' is no number"));
+  EXPECT_THAT(refusal_of_rows("a,x,2,1,1,1,1,many\n"), HasSubstr("r.csv, row 1: messages: 'many' is not a number"));
   EXPECT_THAT(refusal_of_rows("a,x,2,1,1,1,1,1.5:8\n"), HasSubstr("ready at a share above 1"));
   EXPECT_THAT(refusal_of_rows("a,x,0,1,1,1,1,8\n"), HasSubstr("devices is '0'"));
   EXPECT_THAT(refusal_of_rows(""), HasSubstr("it has no rows"));

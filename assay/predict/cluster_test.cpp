@@ -49,7 +49,8 @@ TEST(Cluster, IsReadWithItsUnits) {
 TEST(Cluster, SaysWhereAFileIsWrongAndWhatToWrite) {
   EXPECT_THAT(refusal_of("nodes: 2\n"), HasSubstr("c.yaml:1:1: cluster needs across. Add, for example: across: {"));
   EXPECT_THAT(refusal_of("nodes: 1\ndevice: {peek: 1 TFLOP/s}\n"), HasSubstr("c.yaml:2:10: device: the key 'peek'"));
-  EXPECT_THAT(refusal_of("nodes: 1\ndevice: {peak: 15.7}\n"), HasSubstr("c.yaml:2:16: device.peak: '15.7' is none."));
+  EXPECT_THAT(refusal_of("nodes: 1\ndevice: {peak: 15.7}\n"),
+              HasSubstr("c.yaml:2:16: device.peak: '15.7' is not a valid quantity."));
   EXPECT_THAT(refusal_of("nodes: 0\n"), HasSubstr("c.yaml:1:8: nodes: '0' is not a number from 1 to 1000000"));
   EXPECT_THAT(refusal_of("nodes: 2.5\n"), HasSubstr("is not a whole number"));
   EXPECT_THAT(refusal_of("nodes: 1\ndevice: {efficiency: 60%-50%}\n"), HasSubstr("Swap them"));

@@ -49,7 +49,7 @@ TEST(ImportOnnxruntime, OnlyKernelsAreNodes) {
 }
 
 TEST(ImportOnnxruntime, WhatIsNoProfileIsRefused) {
-  EXPECT_THAT(ort_refusal("{}"), HasSubstr("ort.json: this is no profile"));
+  EXPECT_THAT(ort_refusal("{}"), HasSubstr("ort.json: this is not a profile"));
   EXPECT_THAT(ort_refusal("[]"), HasSubstr("0 runs of a model and 0 nodes"));
   EXPECT_THAT(ort_refusal("[1, {\"cat\": 3}]"), HasSubstr("0 runs"));
   EXPECT_THAT(ort_refusal("[{\"cat\""), HasSubstr("ort.json"));

@@ -122,8 +122,8 @@ TEST(Truths, AreRefusedWithTheRow) {
   EXPECT_THAT(refusal_of_truths("network,devices\nnet,2\n"), HasSubstr("there is no column seconds"));
   EXPECT_THAT(refusal_of_truths("network,devices,seconds\nnet,2,1\nnet,2.5,1\n"), HasSubstr("row 2: devices is '2.5'"));
   EXPECT_THAT(refusal_of_truths("network,devices,seconds\nnet,2,0\n"), HasSubstr("seconds is 0"));
-  EXPECT_THAT(refusal_of_truths("network,devices,seconds\nnet,2,-1\n"), HasSubstr("'-1' is no number"));
-  EXPECT_THAT(refusal_of_truths("network,devices,seconds\n"), HasSubstr("no row"));
+  EXPECT_THAT(refusal_of_truths("network,devices,seconds\nnet,2,-1\n"), HasSubstr("'-1' is not a number"));
+  EXPECT_THAT(refusal_of_truths("network,devices,seconds\n"), HasSubstr("it has no rows"));
 }
 
 }  // namespace
