@@ -38,7 +38,7 @@ Collective collective_of_title(const ImportLine& line) {
 std::int64_t ranks_of(Collective collective, const ImportRequest& request) {
   if (collective == Collective::ping_pong) return 2;
   if (!request.ranks) {
-    fail(ErrorKind::usage, "{}: OSU benchmarks do not print how many ranks there were. Say it with --ranks.",
+    fail(ErrorKind::usage, "{}: OSU benchmarks do not print how many ranks there were. Give it with --ranks.",
          request.name);
   }
   return *request.ranks;

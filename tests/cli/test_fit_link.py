@@ -122,7 +122,7 @@ def test_what_cannot_be_fitted_is_refused_with_a_way_out(assay, flags, code, wor
 @pytest.mark.skipif(not (BUILD / "workers" / "mpi" / "worker.json").exists(), reason="built without MPI")
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="mpirun is not installed")
 def test_a_campaign_of_mpi_gives_a_plausible_link(assay, fit):
-    """No times are judged: a message inside a machine takes from 10 ns to 1 s, a byte from 10 TB/s to 1 MB/s."""
+    """No times are judged: a message inside a machine takes less than 1 s, and a byte less than at 1 MB/s."""
     sizes = ",".join(str(1 << power) for power in (10, 14, 18, 22))
     asked = ["run", "all_reduce", "--worker", "mpi", "--ranks", "2,4", "--option", f"bytes={sizes}", "--spin", "false"]
     short = ["--runs", "2", "--seconds", "0.05", "--warmup", "0.01", "--warmup-cap", "0.01", "--retries", "0"]
@@ -131,7 +131,8 @@ def test_a_campaign_of_mpi_gives_a_plausible_link(assay, fit):
     [collective] = link["collectives"]
     assert collective["ranks"] == [2, 4] and collective["sizes"] == 4
     assert 8 <= collective["points"] <= 16  # of each trial both runs, or the one that nothing disturbed
-    best = collective["pieces"][0]["algorithms"][0]["constants"]
+    # Small messages show what one costs, large ones what a byte does; where all are small, a byte may cost nothing.
+    small, large = (collective["pieces"][i]["algorithms"][0]["constants"] for i in (0, -1))
     assert link["source"].startswith("mpi 4.1")
-    assert 0 <= best["alpha_seconds"]["value"] < 1
-    assert 1e-13 < best["beta_seconds_per_byte"]["value"] < 1e-6
+    assert 0 <= small["alpha_seconds"]["value"] < 1
+    assert 0 <= large["beta_seconds_per_byte"]["value"] < 1e-6
