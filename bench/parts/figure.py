@@ -46,6 +46,18 @@ def run(argv, env, check=True, timeout=600):
     return done
 
 
+def published_folder(given):
+    """Folder of tables that others published: the option, else ASSAY_PUBLISHED. Ends the program where there is none: a
+    figure that needs them is then skipped, and says so."""
+    folder = pathlib.Path(given or os.environ.get("ASSAY_PUBLISHED") or "nowhere")
+    if not folder.is_dir():
+        why = "name the folder of published tables: --published or ASSAY_PUBLISHED"
+        why = f"{folder} is not a folder" if given else why
+        print(json.dumps({"figure": pathlib.Path(sys.argv[0]).name, "skipped": why}))
+        sys.exit(2 if given else 0)
+    return folder
+
+
 def installed_worker(env, name):
     """What `assay worker list` says of the newest release that is installed; ends the program where there is none."""
     listed = json.loads(run([ASSAY, "worker", "list", "--json"], env).stdout)

@@ -10,7 +10,7 @@
 
 namespace assay::bench {
 
-/// A row of examples/published/ddl_2020.csv, with what the published programs are known to do.
+/// A row of ddl_2020.csv (docs/published.md), with what the published programs are known to do.
 struct PublishedStep {
   std::string network;
   std::string method;
@@ -32,7 +32,7 @@ std::vector<PublishedNode> published_network(const std::string& name);
 /// All rows of one frame whose method is bsp-a2a, wfbp-a2a or mg-wfbp.
 std::vector<PublishedStep> published_steps(const model::Frame& frame);
 
-/// A row of examples/published/megatron_2022.csv.
+/// A row of megatron_2022.csv (docs/published.md).
 struct PublishedTransformer {
   std::string network;
   predict::TransformerShape shape;

@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import pytest
+from published_tables import path_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The fake worker trains a batch of 8 in 3 * (200,000 + 8 * 100,000) ns = 3 ms without noise. These layers say 3.3 ms.
@@ -65,11 +66,11 @@ def test_published_rows_are_joined_and_the_rest_is_told(assay, score, place):
     assert "Nothing was measured of" in assay("predict", "--score", "--store", "s.db").stdout
 
 
-def test_published_examples_are_such_tables(assay, score, place):
+def test_published_tables_are_such_tables(assay, score, place):
     """With a range of the slow-down, what lies within it is told."""
     cluster = ROOT / "examples/clusters/v100_100gbe.yaml"
     assay("predict", "resnet50", "--cluster", cluster, "--batch", "64", "--devices", "1-32*2", "--store", "s.db")
-    table = ROOT / "examples/published/ddl_2020.csv"
+    table = path_of("ddl_2020.csv")
     where = ["--where", "interconnect=100gbe/tcp", "--where", "method=wfbp-a2a"]
     found = score("resnet50", "--cluster", cluster, "--published", table, *where)
     assert [point["devices"] for point in found["points"]] == [1, 4, 8, 16, 32]

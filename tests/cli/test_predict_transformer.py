@@ -1,14 +1,14 @@
 """`assay predict` of transformers that are split over devices, beside the published table."""
 
-import csv
 import json
 import pathlib
 
 import pytest
+from published_tables import rows_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLUSTER = ROOT / "examples/clusters/a100_megatron.yaml"
-ROWS = list(csv.DictReader((ROOT / "examples/published/megatron_2022.csv").open()))
+ROWS = rows_of("megatron_2022.csv")
 GPT3 = ["predict", "gpt3", "--cluster", CLUSTER, "--hidden", "12288", "--blocks", "96", "--heads", "96",
         "--sequence", "2048", "--vocabulary", "51200"]  # fmt: skip
 
