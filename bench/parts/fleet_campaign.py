@@ -28,11 +28,21 @@ class Fleet:
             sys.exit(f"{sys.argv[0]}: {why_not()}")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended and removed
         self.program = program
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-fleet-"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-fleet-", dir=self.place))
         self.folder.chmod(0o755)
+        self.agents = []
+        self.server = None
+        try:
+            self.make_store()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    place = None  # where the folder is made
+
+    def make_store(self):
         self.server = PostgresServer(self.folder / "pg", "max_connections=100", "fsync=on").start()
         self.store = self.server.url()
-        self.agents = []
 
     def __enter__(self):
         return self
@@ -41,7 +51,8 @@ class Fleet:
         for agent in self.agents:
             agent.kill()
             agent.wait()
-        self.server.stop()
+        if self.server:
+            self.server.stop()
         subprocess.run(["rm", "-rf", str(self.folder)], check=False)
 
     def environment(self, **more):
@@ -75,14 +86,19 @@ class Fleet:
         words += ["--seconds", f"{seconds}s", "--warmup", "0s", "--retries", "0", "--no-phases"]
         return json.loads(figure.run([self.program, *words], self.environment()).stdout)["campaign"]
 
-    def start_agent(self, *words, **more):
-        """An agent as of a node of its own: what it starts has another name than what others start."""
+    def start_agent(self, *words, under=(), **more):
+        """An agent as of a node of its own: what it starts has another name than what others start. `under` is a
+        program, with its arguments, that runs it."""
         number = len(self.agents)
         more.setdefault("ASSAY_STORE", f"{self.store}&application_name=node{number}")
         log = (self.folder / f"agent-{number}.log").open("w")
         agent = subprocess.Popen(
-            [self.program, "agent", *words], env=self.environment(**more), stderr=log, start_new_session=True
+            [*map(str, under), self.program, "agent", *words],
+            env=self.environment(**more),
+            stderr=log,
+            start_new_session=True,
         )
+        agent.log = pathlib.Path(log.name)
         self.agents.append(agent)
         return agent
 

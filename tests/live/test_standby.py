@@ -97,7 +97,10 @@ def is_stolen(fleet):
     owner = fleet.start_agent("--lease", "20")
     fleet.wait_for("SELECT count(*) FROM assay.run WHERE state = 1", "no run was taken")
     owner.send_signal(signal.SIGSTOP)
-    fleet.ask("UPDATE assay.run SET owner_boot_id = 'elsewhere', lease_end_ms = assay.now_ms() - 1")
+    fleet.ask(
+        "UPDATE assay.run SET owner_boot_id = 'elsewhere', lease_end_ms = assay.now_ms() - 10000, "
+        "overdue_ms = assay.now_ms() - 10000"
+    )
     deadline = time.monotonic() + LIMIT_SECONDS
     while fleet.standby.ask("SELECT clock_timestamp() - pg_postmaster_start_time() > '20 s'") != ["t"]:
         assert time.monotonic() < deadline

@@ -22,19 +22,30 @@ BEGIN
     FROM run WHERE run.campaign = v_campaign.key AND run.state = 1 AND run.owner_boot_id = a_boot_id;
 END $$;
 
--- Frees leases that ran out and those of owners that are dead, as another agent of their role says. No lease runs out until the server has been up, and has taken
--- writes, for as long as it was given: agents could not renew while it was away or a standby.
+-- Frees leases that ran out and those of owners that are dead, as another agent of their role says. No lease runs out until
+-- the server has been up, and has taken writes, for as long as it was given: agents could not renew while it was away or a
+-- standby. And the server's clock may have jumped: a lease that is found to have run out is left for half its length, in which
+-- whoever lives renews it; one that was given later than it is now begins again.
 CREATE OR REPLACE FUNCTION free_leases(a_campaign bigint, a_boot_id text, a_dead_pids bigint[], a_dead_ticks bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_now bigint := now_ms();
   v_up bigint := up_since_ms();
+  v_odd bigint[];
   v_freed bigint[];
   v_dead bigint[];
 BEGIN
-  v_freed := ARRAY(SELECT run.key FROM run WHERE run.campaign = a_campaign AND run.state = 1
-    AND run.side IS DISTINCT FROM 'b' AND run.lease_end_ms <= v_now AND v_up + run.lease_ms <= v_now
+  v_odd := ARRAY(SELECT run.key FROM run WHERE run.campaign = a_campaign AND run.state = 1
+    AND run.side IS DISTINCT FROM 'b' AND (run.lease_end_ms <= v_now AND v_up + run.lease_ms <= v_now
+      OR run.lease_end_ms - run.lease_ms > v_now + 60000)
     FOR UPDATE SKIP LOCKED);
+  IF cardinality(v_odd) > 0 THEN
+    UPDATE run SET lease_end_ms = v_now + run.lease_ms WHERE run.key = ANY (v_odd) AND run.lease_end_ms > v_now;
+    UPDATE run SET overdue_ms = v_now WHERE run.key = ANY (v_odd) AND run.lease_end_ms <= v_now
+      AND coalesce(run.overdue_ms < run.lease_end_ms OR run.overdue_ms > v_now, true);
+    v_freed := ARRAY(SELECT run.key FROM run WHERE run.key = ANY (v_odd) AND run.lease_end_ms <= v_now
+      AND run.overdue_ms + run.lease_ms / 2 <= v_now);
+  END IF;
   IF cardinality(a_dead_pids) > 0 THEN
     v_dead := ARRAY(SELECT run.key FROM run WHERE run.campaign = a_campaign AND run.state = 1
       AND run.side IS DISTINCT FROM 'b' AND run.owner_boot_id = a_boot_id
@@ -43,7 +54,7 @@ BEGIN
       FOR UPDATE SKIP LOCKED);
     v_freed := v_freed || v_dead;
   END IF;
-  IF cardinality(v_freed) = 0 THEN RETURN; END IF;
+  IF coalesce(cardinality(v_freed), 0) = 0 THEN RETURN; END IF;
   UPDATE run SET state = 0 WHERE key = ANY (v_freed);
   UPDATE run SET state = 0 WHERE side = 'b' AND state = 1
     AND pair IN (SELECT freed.pair FROM run AS freed WHERE freed.key = ANY (v_freed) AND freed.pair IS NOT NULL);

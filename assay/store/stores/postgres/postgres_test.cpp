@@ -55,6 +55,14 @@ class PostgresDatabase : public testing::Test {
   std::int64_t ask(const std::string& sql) const { return Connection(location_, true).integer(sql, "asking"); }
   void plant(const std::string& sql) const { Connection(location_, false).execute(sql, "planting"); }
 
+  /// The store's clock is so many seconds beside that of the server from now on.
+  void set_clock(int seconds) const {
+    plant(
+        fmt::format("CREATE OR REPLACE FUNCTION assay.now_ms() RETURNS bigint LANGUAGE sql AS "
+                    "'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + ({})::bigint'",
+                    std::int64_t{seconds} * 1000));
+  }
+
   /// The error of opening, which must be of `kind`.
   static std::string refusal(const std::string& location, Access access, ErrorKind kind) {
     try {
@@ -248,6 +256,37 @@ TEST_F(PostgresDatabase, NoLeaseRunsOutWhileTheServerIsAway) {
   const auto other = open_store(location_.place, Access::write);
   EXPECT_FALSE(other->lease(request_of(id, 200)));
   EXPECT_EQ(store->renew(*lease, 60), Renewal::held);
+}
+
+TEST_F(PostgresDatabase, AClockThatJumpsStealsNoRun) {
+  const auto store = open_store(location_.place, Access::create);
+  const auto other = open_store(location_.place, Access::write);
+  const auto id = store->plan(campaign_of(1, 1), false).campaign;
+  const auto lease = store->lease(request_of(id, 100, 60));
+  set_clock(7200);
+  EXPECT_FALSE(other->lease(request_of(id, 200)));
+  set_clock(7200 + 15);
+  EXPECT_FALSE(other->lease(request_of(id, 200))) << "half of the lease is left to its owner";
+  EXPECT_EQ(store->renew(*lease, 60), Renewal::held);
+  // Its owner dies: 60 s, and half of that from when somebody has seen it.
+  set_clock(7200 + 15 + 61);
+  EXPECT_FALSE(other->lease(request_of(id, 200)));
+  set_clock(7200 + 15 + 61 + 31);
+  EXPECT_TRUE(other->lease(request_of(id, 200)));
+}
+
+TEST_F(PostgresDatabase, AClockThatGoesBackStealsNoRunAndKeepsNoneForLonger) {
+  const auto store = open_store(location_.place, Access::create);
+  const auto other = open_store(location_.place, Access::write);
+  const auto id = store->plan(campaign_of(1, 1), false).campaign;
+  const auto lease = store->lease(request_of(id, 100, 60));
+  set_clock(-86400);
+  EXPECT_FALSE(other->lease(request_of(id, 200)));
+  EXPECT_EQ(store->renew(*lease, 60), Renewal::held);
+  set_clock(-86400 + 61);
+  EXPECT_FALSE(other->lease(request_of(id, 200)));
+  set_clock(-86400 + 61 + 31);
+  EXPECT_TRUE(other->lease(request_of(id, 200)));
 }
 
 TEST_F(PostgresDatabase, ALeaseWhoseAnswerWasLostIsGivenAgain) {

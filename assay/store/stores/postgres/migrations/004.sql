@@ -4,18 +4,26 @@ CREATE UNLOGGED TABLE up (
   since_ms bigint NOT NULL
 );
 
--- Since when the server takes writes without a break, as far as anybody has asked. A start of the server, a recovery and a
--- promotion are breaks.
+-- Since when the server takes writes without a break, as far as anybody has asked. A start of the server, a recovery, a
+-- promotion, and a clock that goes back are breaks.
 CREATE FUNCTION up_since_ms() RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE v_since bigint;
+DECLARE
+  v_now bigint := assay.now_ms();
+  v_start bigint := (extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint;
+  v_since bigint;
 BEGIN
   SELECT since_ms INTO v_since FROM assay.up;
-  IF NOT FOUND THEN
-    v_since := assay.now_ms();
-    INSERT INTO assay.up(since_ms) VALUES (v_since) ON CONFLICT DO NOTHING;
+  IF NOT FOUND OR v_since > v_now THEN
+    v_since := v_now;
+    INSERT INTO assay.up AS known (since_ms) VALUES (v_since)
+      ON CONFLICT (slot) DO UPDATE SET since_ms = excluded.since_ms WHERE known.since_ms > excluded.since_ms;
   END IF;
-  RETURN greatest(v_since, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint);
+  RETURN CASE WHEN v_start > v_now THEN v_since ELSE greatest(v_since, v_start) END;
 END $$;
+
+-- When a lease was first found to have run out. It counts for a lease that ended before, and not for one that was given or
+-- renewed later.
+ALTER TABLE run ADD COLUMN overdue_ms bigint;   -- only here
 
 -- What was said to be stored stays stored, also where synchronous_commit is off for the database or the role. Every other
 -- value waits for the disk of the server at least.
