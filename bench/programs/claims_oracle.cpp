@@ -37,6 +37,8 @@ void Oracle::dropped() {
   world_.stored.clear();
 }
 
+constexpr std::int64_t kClocksDiffer = 60'000;  // milliseconds that a server allows for, as functions.sql has it
+
 void Oracle::leases_end(const Clock& clock) {
   for (auto& [key, run] : world_.runs) {
     if (!run.leased) continue;
@@ -44,6 +46,9 @@ void Oracle::leases_end(const Clock& clock) {
       run.boot = clock.boot;
       run.end_ms = clock.now_ms + run.length_ms;
     }
+    // A server whose clock went back sees a lease that was given later than now: it begins again, at its full length.
+    if (lasting_ && run.end_ms - run.length_ms > clock.now_ms + kClocksDiffer)
+      run.end_ms = clock.now_ms + run.length_ms;
     const bool up = !lasting_ || clock.up_ms + run.length_ms <= clock.now_ms;
     if (up && run.end_ms <= clock.now_ms) run.leased = false;
   }
