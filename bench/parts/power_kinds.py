@@ -266,8 +266,9 @@ class Install:
         return None if shutil.which("strace") else "there is no strace here (Debian: strace)"
 
     def cut(self, cuts):
-        """Installs again and again, until there were so many."""
-        while self.counts["cuts"] < cuts:
+        """Installs again and again, until there were so many; with the planted bug, until it is caught. On a machine so
+        busy that an installation takes minutes, the kernel has written the files by itself, and nothing is lost."""
+        while self.counts["cuts"] < cuts and not (self.program == NAMED_TOO_EARLY and self.counts["lost"]):
             number = self.counts["promised"]
             with Disk(self.folder, f"disk{number}", 128) as disk:
                 user = tiny_worker.User(self.folder / f"user{number}", disk.path / "environments")
