@@ -141,8 +141,8 @@ TEST(Fit, OtherLawsGetOneOfTheFactorsThatGoTogether) {
   generic.families = {"generic"};
   const auto model = fitted(generic);
   EXPECT_EQ(model.ranges.size(), 2u);
-  EXPECT_THAT(model.notes, testing::Contains("parameters goes with flops throughout: what one does cannot be told from "
-                                             "the other."));
+  EXPECT_THAT(model.notes, testing::Contains("parameters goes with flops throughout: the data cannot separate "
+                                             "one from the other."));
 }
 
 /// Machines with peaks of 1, 2 and 4 TFLOP/s: 1 ms + batch x FLOPs / (half the peak).
