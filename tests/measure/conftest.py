@@ -129,6 +129,7 @@ class Place:
         self.temporary.mkdir(parents=True)
         self.store = path / "assay.db"
         self.started = []
+        self._earlier = set(children_of(os.getpid()))  # another test's, such as a browser: not ours to judge or to end
 
     def environment(self, **more):
         env = {key: value for key, value in os.environ.items() if not key.startswith("ASSAY_")}
@@ -203,8 +204,8 @@ class Place:
         return found
 
     def orphans(self):
-        """Live children of this process that it did not start: it adopts whatever loses its parent."""
-        mine = {started.pid for started in self.started}
+        """Live children of this process that nobody started here: it adopts whatever loses its parent."""
+        mine = {*self._earlier, *(started.pid for started in self.started)}
         return [pid for pid in children_of(os.getpid()) if pid not in mine and is_alive(pid)]
 
     def left(self):
@@ -224,7 +225,7 @@ class Place:
             for pid in found:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        mine = {started.pid for started in self.started}
+        mine = {*self._earlier, *(started.pid for started in self.started)}
         for pid in children_of(os.getpid()):
             if pid not in mine and not is_alive(pid):
                 with contextlib.suppress(ChildProcessError):

@@ -29,7 +29,7 @@ def store(full_store, tmp_path):
     return pathlib.Path(shutil.copy(full_store, tmp_path / "assay.db"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     if browsers.program() is None:
         pytest.skip("there is no Chromium")
