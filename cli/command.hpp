@@ -9,28 +9,28 @@
 
 namespace assay::cli {
 
-// Each subcommand is one file: it declares its flags on `app` and, when chosen, leaves its exit code in `exit_code`.
 // Exit codes: 0 ok, 1 error, 2 usage, 3 a gate failed, 4 finished with failed runs, 130 stopped by Ctrl-C.
 
-/// `behind` is what stood behind "--": a program to measure.
-void add_run(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
-/// `behind` is a program to start.
-void add_exec(CLI::App& app, const std::vector<std::string>& behind, int& exit_code);
-void add_agent(CLI::App& app, int& exit_code);
-void add_doctor(CLI::App& app, int& exit_code);
-void add_show(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_fit(CLI::App& app, int& exit_code);
-void add_import(CLI::App& app, int& exit_code);
-void add_predict(CLI::App& app, int& exit_code);
-void add_export(CLI::App& app, int& exit_code);
-void add_history(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
-void add_scale(CLI::App& app, int& exit_code);
-void add_store(CLI::App& app, int& exit_code);
-void add_submit(CLI::App& app, int& exit_code);
-void add_tune(CLI::App& app, int& exit_code);
-void add_worker(CLI::App& app, int& exit_code);
+/// How the program was called, and how it ends.
+struct Invocation {
+  std::vector<std::string> program;  ///< what follows "--": a program to measure or to start
+  int exit_code = 0;
+};
+
+/// A subcommand: a source in commands/ and a line of commands.inc.
+struct Command {
+  const char* name;
+  const char* summary;
+  /// Declares its flags on `command`, which is made already; when chosen, it leaves its exit code in `invocation`.
+  void (*add)(CLI::App& command, Invocation& invocation);
+};
+
+namespace commands {
+#define COMMAND(name) extern const Command name;
+#include "cli/commands/commands.inc"
+#undef COMMAND
+}  // namespace commands
+
 /// `assay worker install`; `worker` is the subcommand above it.
 void add_worker_install(CLI::App& worker, int& exit_code);
 void add_worker_equal(CLI::App& worker, int& exit_code);

@@ -30,8 +30,4 @@ struct TreeCommand {
 /// from.
 std::vector<TreeCommand> command_tree(const CLI::App& app);
 
-/// `assay manual` and `assay completion`.
-void add_manual(CLI::App& app, int& exit_code);
-void add_completion(CLI::App& app, int& exit_code);
-
 }  // namespace assay::cli

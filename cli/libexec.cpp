@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "assay/measure/spawn.hpp"
+#include "assay/process/spawn.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -16,8 +16,8 @@ namespace {
 
 /// A file without a name. What is written to it and read from it may be of any size, so that neither side waits for
 /// the other.
-measure::Fd nameless_file(const char* what) {
-  measure::Fd file(memfd_create(what, MFD_CLOEXEC));
+process::Fd nameless_file(const char* what) {
+  process::Fd file(memfd_create(what, MFD_CLOEXEC));
   if (!file) fail(ErrorKind::failure, "cannot make a file in memory: {}", std::strerror(errno));
   return file;
 }
@@ -63,7 +63,7 @@ std::string ask_libexec(const std::string& name, const std::string& request, boo
   const auto errors = nameless_file((name + "-errors").c_str());
   write_all(in.get(), request);
   const bool shows = shows_progress && isatty(STDERR_FILENO) != 0;
-  const auto started = measure::spawn({.argv = {program.string()},
+  const auto started = process::spawn({.argv = {program.string()},
                                        .environment = {},
                                        .stdin_fd = in.get(),
                                        .stdout_fd = out.get(),

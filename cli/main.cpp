@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "assay/core/error.hpp"
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "assay/plan/text.hpp"
 #include "assay/store/location.hpp"
 #include "cli/command.hpp"
@@ -54,39 +54,24 @@ void add_environment_twins(CLI::App& app) {
 
 /// The one that is asked for, since declaring flags takes time that `assay exec` must not take; else all, for the help
 /// and for what is written from it.
-void add_commands(CLI::App& app, std::string_view wanted, const std::vector<std::string>& behind, int& exit_code) {
-  using Add = std::function<void()>;
-  const std::array<std::pair<std::string_view, Add>, 17> commands{{
-      {"doctor", [&] { add_doctor(app, exit_code); }},
-      {"run", [&] { add_run(app, behind, exit_code); }},
-      {"agent", [&] { add_agent(app, exit_code); }},
-      {"submit", [&] { add_submit(app, exit_code); }},
-      {"show", [&] { add_show(app, exit_code); }},
-      {"compare", [&] { add_compare(app, exit_code); }},
-      {"history", [&] { add_history(app, exit_code); }},
-      {"scale", [&] { add_scale(app, exit_code); }},
-      {"tune", [&] { add_tune(app, exit_code); }},
-      {"fit", [&] { add_fit(app, exit_code); }},
-      {"predict", [&] { add_predict(app, exit_code); }},
-      {"import", [&] { add_import(app, exit_code); }},
-      {"exec", [&] { add_exec(app, behind, exit_code); }},
-      {"export", [&] { add_export(app, exit_code); }},
-      {"report", [&] { add_report(app, exit_code); }},
-      {"worker", [&] { add_worker(app, exit_code); }},
-      {"store", [&] { add_store(app, exit_code); }},
-  }};
-  const auto is_wanted = [&](const auto& command) { return command.first == wanted; };
-  const bool known = std::any_of(commands.begin(), commands.end(), is_wanted);
-  for (const auto& command : commands) {
-    if (!known || is_wanted(command)) command.second();
-  }
-  if (known) return;
-  add_manual(app, exit_code);
-  add_completion(app, exit_code);
+void add_commands(CLI::App& app, std::string_view wanted, Invocation& invocation) {
+  static constexpr std::array all{
+#define COMMAND(name) &commands::name,
+#include "cli/commands/commands.inc"
+#undef COMMAND
+  };
   std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands([](CLI::App*) { return true; })) names.push_back(command->get_name());
-  if (wanted.empty() || wanted.front() == '-' || std::find(names.begin(), names.end(), wanted) != names.end()) return;
-  fail(ErrorKind::usage, "{} is not a command. {}", shown(std::string(wanted)), plan::suggestion(wanted, names));
+  for (const auto* command : all) names.emplace_back(command->name);
+  const bool known = std::find(names.begin(), names.end(), wanted) != names.end();
+  if (!known && !wanted.empty() && wanted.front() != '-') {
+    fail(ErrorKind::usage, "{} is not a command. {}", shown(std::string(wanted)), plan::suggestion(wanted, names));
+  }
+  const bool one_is_enough = known && wanted != commands::manual.name && wanted != commands::completion.name;
+  for (const auto* command : all) {
+    if (!one_is_enough || command->name == wanted) {
+      command->add(*app.add_subcommand(command->name, command->summary), invocation);
+    }
+  }
 }
 
 /// A message of CLI11 as a sentence.
@@ -97,14 +82,14 @@ std::string sentence(const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  // Everything behind "--" is a program's own command line, and none of our flags.
+  // Everything after "--" is a program's own command line, and none of our flags.
   char** const end = argv + argc;
   char** const split = std::find_if(argv + 1, end, [](const char* text) { return std::string_view(text) == "--"; });
-  const std::vector<std::string> behind(split == end ? end : split + 1, end);
+  Invocation invocation{{split == end ? end : split + 1, end}};
   argc = static_cast<int>(split - argv);
   const std::string_view command = argc < 2 ? "" : argv[1];
-  if (!behind.empty() && command != "run" && command != "exec") {
-    fail(ErrorKind::usage, "-- {}: only `assay run` and `assay exec` take a program.", shown(behind[0]));
+  if (!invocation.program.empty() && command != "run" && command != "exec") {
+    fail(ErrorKind::usage, "-- {}: only `assay run` and `assay exec` take a program.", shown(invocation.program[0]));
   }
   if (std::any_of(argv, argv + argc, [](const char* word) { return store::has_password(word); })) {
     fail(ErrorKind::usage,
@@ -116,8 +101,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   app.formatter(help_formatter());
-  int exit_code = 0;
-  add_commands(app, command, behind, exit_code);
+  add_commands(app, command, invocation);
   app.footer("Start with: assay run toy --worker fake --batch 1-32*2");  // its own alone: commands would take it over
   add_environment_twins(app);
   try {
@@ -127,7 +111,7 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.", sentence(error));
   }
-  return exit_code;
+  return invocation.exit_code;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 
 namespace assay::cli {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "assay/measure/agent.hpp"
+#include "assay/measure/agent/agent.hpp"
 
 namespace assay::cli {
 

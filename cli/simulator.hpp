@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/predict/simulation.hpp"
+#include "assay/predict/simulation/simulation.hpp"
 
 namespace assay::cli {
 

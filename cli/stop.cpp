@@ -7,12 +7,12 @@
 
 namespace assay::cli {
 
-measure::Fd stop_signals() {
+process::Fd stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return measure::Fd(signalfd(-1, &signals, SFD_CLOEXEC));
+  return process::Fd(signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
 bool asked_to_stop(int stop_fd, double seconds) {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "assay/compare/runs.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/stats/hampel.hpp"
 #include "assay/stats/quantile.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 
 namespace assay {
 

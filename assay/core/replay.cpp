@@ -1,6 +1,6 @@
 #include "assay/core/replay.hpp"
 
-#include "assay/core/naming.hpp"
+#include "assay/core/text/naming.hpp"
 
 namespace assay {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay {
 namespace {

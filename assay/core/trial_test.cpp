@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay {
 namespace {

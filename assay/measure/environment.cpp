@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay::measure {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/measure/order.hpp"
-#include "assay/measure/spawn.hpp"
+#include "assay/process/spawn.hpp"
 
 namespace assay::measure {
 
@@ -22,8 +22,8 @@ class Launcher {
   /// Starts the processes of `order`, which lies in `directory`; the descriptors in `inherit` stay open in them. Throws
   /// Error where a program cannot be started; what was started before is then ended by the caller. What is returned
   /// ends when the processes have.
-  virtual std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
-                                     const std::vector<int>& inherit) = 0;
+  virtual std::vector<process::Spawned> start(const std::filesystem::path& directory, const Order& order,
+                                              const std::vector<int>& inherit) = 0;
 };
 
 /// Where ranks run.

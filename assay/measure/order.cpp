@@ -2,11 +2,11 @@
 
 #include <random>
 
-#include "assay/measure/cache.hpp"
+#include "assay/measure/agent/cache.hpp"
+#include "assay/measure/agent/execution.hpp"
 #include "assay/measure/environment.hpp"
-#include "assay/measure/execution.hpp"
 #include "assay/platform/energy.hpp"
-#include "assay/platform/placement.hpp"
+#include "assay/platform/machine/placement.hpp"
 
 namespace assay::measure {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
-#include "assay/measure/gang.hpp"
+#include "assay/measure/rank/gang.hpp"
 #include "assay/plan/network_source.hpp"
 
 namespace assay::measure {

@@ -1,4 +1,4 @@
-#include "assay/measure/regular_file.hpp"
+#include "assay/process/regular_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "assay/core/error.hpp"
+#include "assay/measure/rank/sync.hpp"
 #include "assay/measure/run_directory.hpp"
-#include "assay/measure/sync.hpp"
 
 namespace assay::measure {
 namespace {
@@ -45,11 +45,11 @@ TEST_F(RegularFile, AFifoIsRefusedWhetherItIsReadOrWritten) {
   const auto path = folder_ / "fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
   for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_TRUNC}) {
-    const auto opened = open_regular(path, flags);
+    const auto opened = process::open_regular(path, flags);
     EXPECT_FALSE(opened.file) << flags;
     EXPECT_EQ(opened.reason, "it is a FIFO, not a regular file") << flags;
   }
-  EXPECT_EQ(read_regular(path, 100), std::nullopt);
+  EXPECT_EQ(process::read_regular(path, 100), std::nullopt);
   EXPECT_EQ(refusal([&] { write_file(path, "text"); }),
             "cannot write " + path.string() + ": it is a FIFO, not a regular file. Remove it.");
 }
@@ -59,20 +59,20 @@ TEST_F(RegularFile, ALinkIsNotFollowed) {
   std::ofstream(target) << "mine";
   const auto path = folder_ / "link";
   fs::create_symlink(target, path);
-  EXPECT_EQ(read_regular(path, 100), std::nullopt);
+  EXPECT_EQ(process::read_regular(path, 100), std::nullopt);
   EXPECT_NE(refusal([&] { write_file(path, "text"); }).find("it is a symbolic link"), std::string::npos);
-  EXPECT_EQ(read_regular(target, 100), "mine");
+  EXPECT_EQ(process::read_regular(target, 100), "mine");
 }
 
 TEST_F(RegularFile, AFileIsOpenedAndItsReadsWait) {
   const auto path = folder_ / "file";
-  EXPECT_EQ(open_regular(path, O_RDONLY).error, ENOENT);
-  const Fd made = open_or_fail(path, O_WRONLY | O_CREAT, "write");
+  EXPECT_EQ(process::open_regular(path, O_RDONLY).error, ENOENT);
+  const process::Fd made = process::open_or_fail(path, O_WRONLY | O_CREAT, "write");
   EXPECT_EQ(fcntl(made.get(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_NE(fcntl(made.get(), F_GETFD) & FD_CLOEXEC, 0);
   write_file(path, "four");
-  EXPECT_EQ(read_regular(path, 4), "four");
-  EXPECT_EQ(read_regular(path, 3), std::nullopt);
+  EXPECT_EQ(process::read_regular(path, 4), "four");
+  EXPECT_EQ(process::read_regular(path, 3), std::nullopt);
 }
 
 TEST_F(RegularFile, FilesOfARunAreNotWaitedForEither) {

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "assay/core/utf8.hpp"
-#include "assay/measure/regular_file.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "assay/platform/proc.hpp"
+#include "assay/process/regular_file.hpp"
 
 namespace assay::measure {
 namespace {
@@ -64,7 +64,7 @@ void RunDirectory::write_order(const Order& order) const {
 }
 
 std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
-  const auto text = read_regular(path_ / result_name(number), kMostResultBytes);
+  const auto text = process::read_regular(path_ / result_name(number), kMostResultBytes);
   if (!text) return std::nullopt;
   try {
     auto result = from_json<RankResult>(parse_json(*text, {kMostResultBytes, 16, 16'000'000}), result_name(number));
@@ -76,14 +76,14 @@ std::optional<RankResult> RunDirectory::read_result(std::size_t number) const {
 }
 
 std::optional<std::string> RunDirectory::launcher_log() const {
-  auto text = read_regular(path_ / "launcher.log", kMostResultBytes);
+  auto text = process::read_regular(path_ / "launcher.log", kMostResultBytes);
   if (!text || text->empty()) return std::nullopt;
   if (text->size() > kMostLogBytes) text->erase(0, text->size() - kMostLogBytes);
   return printable(*text, kMostLogBytes);
 }
 
 Order read_order(const std::filesystem::path& directory) {
-  const auto text = read_regular(directory / "run.json", kMostResultBytes);
+  const auto text = process::read_regular(directory / "run.json", kMostResultBytes);
   if (!text) fail(ErrorKind::failure, "{} cannot be read", (directory / "run.json").string());
   auto order = from_json<Order>(parse_json(*text, {kMostResultBytes, 64, 4'000'000}), "run.json");
   if (order.order_version != 1) fail(ErrorKind::failure, "run.json has order_version {}", order.order_version);
@@ -99,7 +99,7 @@ void write_result(const std::filesystem::path& directory, std::size_t number, co
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text, const WriteOptions& options) {
-  Fd opened = open_or_fail(file, O_WRONLY | O_CREAT | O_TRUNC, "write", options.mode);
+  process::Fd opened = process::open_or_fail(file, O_WRONLY | O_CREAT | O_TRUNC, "write", options.mode);
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = write(opened.get(), text.data() + done, text.size() - done);

@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "assay/core/error.hpp"
-#include "assay/core/utf8.hpp"
-#include "assay/measure/program.hpp"
-#include "assay/measure/spawn.hpp"
+#include "assay/core/text/utf8.hpp"
+#include "assay/process/program.hpp"
+#include "assay/process/spawn.hpp"
 
 namespace assay::measure {
 namespace {
@@ -66,25 +66,25 @@ std::vector<std::string> environment_for_slurm() {
 }
 
 /// A file in memory that is read from its begin.
-Fd file_of(const std::string& text) {
-  Fd file(memfd_create("assay", MFD_CLOEXEC));
+process::Fd file_of(const std::string& text) {
+  process::Fd file(memfd_create("assay", MFD_CLOEXEC));
   const bool written = file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (!written || lseek(file.get(), 0, SEEK_SET) != 0) file_failed(errno, "write", "a file in memory");
   return file;
 }
 
 /// Becomes readable once an answer has taken too long.
-Fd time_limit(std::chrono::seconds patience) {
-  Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+process::Fd time_limit(std::chrono::seconds patience) {
+  process::Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   const itimerspec limit{{0, 0}, {patience.count(), 0}};
   if (!timer || timerfd_settime(timer.get(), 0, &limit, nullptr) != 0) file_failed(errno, "set", "a timer");
   return timer;
 }
 
-ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input, std::chrono::seconds patience) {
-  const Fd file = file_of(input);
-  const Fd limit = time_limit(patience);
-  auto end = run_program(
+process::ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input, std::chrono::seconds patience) {
+  const process::Fd file = file_of(input);
+  const process::Fd limit = time_limit(patience);
+  auto end = process::run_program(
       argv, environment_for_slurm(), limit.get(), [](const std::string&) {}, file.get());
   if (end.stopped) end.tail += fmt::format("it did not answer within {} s", patience.count());
   return end;

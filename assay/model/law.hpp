@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/table.hpp"
+#include "assay/model/tables/table.hpp"
 
 namespace assay::model {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/model/law.hpp"
-#include "assay/model/table.hpp"
+#include "assay/model/tables/table.hpp"
 
 namespace assay::model {
 

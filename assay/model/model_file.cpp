@@ -1,5 +1,5 @@
-#include "assay/core/file.hpp"
-#include "assay/core/naming.hpp"
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/naming.hpp"
 #include "assay/model/model.hpp"
 
 namespace assay::model {

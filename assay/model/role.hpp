@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::model {
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "assay/core/hash.hpp"
-#include "assay/network/derive.hpp"
+#include "assay/core/text/hash.hpp"
+#include "assay/network/derivation/derive.hpp"
 
 namespace assay::network {
 namespace {

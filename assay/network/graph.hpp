@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::network {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "assay/core/hash.hpp"
 #include "assay/core/primitive.hpp"
+#include "assay/core/text/hash.hpp"
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
 #include "assay/network/onnx.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
-#include "assay/core/hash.hpp"
 #include "assay/core/tensors.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay::network {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "assay/core/hash.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/core/text/hash.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/plan/sweep.hpp"
 #include "assay/plan/text.hpp"
 

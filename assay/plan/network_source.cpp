@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 #include "assay/network/network.hpp"
 
 namespace assay::plan {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "assay/core/workload.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 
 namespace assay::plan {
 

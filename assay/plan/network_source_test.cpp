@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 #include "assay/network/network.hpp"
 
 namespace assay::plan {

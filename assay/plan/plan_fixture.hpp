@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 
 namespace assay::plan {
 

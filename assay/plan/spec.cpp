@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/sweep.hpp"
 #include "assay/plan/text.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "assay/plan/campaign.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/plan/trial_sweep.hpp"
 
 namespace assay::plan {

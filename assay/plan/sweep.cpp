@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "assay/core/error.hpp"
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 
 namespace assay::plan {
 namespace {

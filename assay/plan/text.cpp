@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "assay/core/error.hpp"
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 
 namespace assay::plan {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/plan/axis.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 
 namespace assay::plan {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 
 namespace assay::platform {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "assay/platform/proc.hpp"
 #include "assay/platform/process.hpp"
 

@@ -12,7 +12,7 @@
 #include <map>
 
 #include "assay/core/clock.hpp"
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "assay/platform/proc.hpp"
 
 namespace assay::platform {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::predict {
 

@@ -2,8 +2,8 @@
 #include <charconv>
 #include <vector>
 
-#include "assay/core/file.hpp"
-#include "assay/core/units.hpp"
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/text.hpp"
 #include "assay/plan/yaml.hpp"

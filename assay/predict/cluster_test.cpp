@@ -1,5 +1,5 @@
 #include "assay/predict/cluster.hpp"
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "assay/model/collective.hpp"
+#include "assay/model/links/collective.hpp"
 
 namespace assay::predict {
 namespace {

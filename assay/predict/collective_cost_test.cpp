@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/model/collective.hpp"
+#include "assay/model/links/collective.hpp"
 
 namespace assay::predict {
 namespace {

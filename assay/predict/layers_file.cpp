@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "assay/core/naming.hpp"
+#include "assay/core/text/naming.hpp"
+#include "assay/predict/calibration/named_columns.hpp"
 #include "assay/predict/layers.hpp"
-#include "assay/predict/named_columns.hpp"
 
 namespace assay::predict {
 

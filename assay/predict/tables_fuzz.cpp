@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "assay/predict/calibrated_rows.hpp"
-#include "assay/predict/score.hpp"
+#include "assay/predict/calibration/calibrated_rows.hpp"
+#include "assay/predict/calibration/score.hpp"
 
 namespace {
 

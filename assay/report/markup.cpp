@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "assay/core/utf8.hpp"
-#include "assay/tune/emitters/emission.hpp"
+#include "assay/core/text/utf8.hpp"
+#include "assay/tune/apply/emitters/emission.hpp"
 
 namespace assay::report {
 

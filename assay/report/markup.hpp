@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::report {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/report/picture.hpp"
+#include "assay/report/pictures/picture.hpp"
 
 namespace assay::report {
 

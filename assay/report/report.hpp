@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/report/look.hpp"
-#include "assay/report/result.hpp"
+#include "assay/report/results/result.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::report {

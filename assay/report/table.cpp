@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "assay/core/error.hpp"
-#include "assay/core/units.hpp"
-#include "assay/core/utf8.hpp"
-#include "assay/report/markdown.hpp"
+#include "assay/core/text/units.hpp"
+#include "assay/core/text/utf8.hpp"
+#include "assay/report/exports/markdown.hpp"
 
 namespace assay::report {
 namespace {

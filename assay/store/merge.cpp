@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "assay/core/hash.hpp"
-#include "assay/store/receipt.hpp"
+#include "assay/core/text/hash.hpp"
+#include "assay/store/records/receipt.hpp"
 #include "assay/store/store.hpp"
 #include "assay/store/stores/postgres/connection.hpp"
 #include "assay/store/stores/sqlite/database.hpp"

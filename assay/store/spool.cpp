@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "assay/core/file.hpp"
-#include "assay/store/record_row.hpp"
+#include "assay/core/text/file.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::store {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "assay/store/receipt.hpp"
+#include "assay/store/records/receipt.hpp"
 #include "assay/store/store_fixture.hpp"
 
 namespace assay::store {

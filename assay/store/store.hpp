@@ -10,10 +10,10 @@
 #include "assay/core/record.hpp"
 #include "assay/core/trial.hpp"
 #include "assay/plan/campaign.hpp"
-#include "assay/store/digest.hpp"
 #include "assay/store/location.hpp"
+#include "assay/store/records/digest.hpp"
+#include "assay/store/records/skipped_rows.hpp"
 #include "assay/store/run_queue.hpp"
-#include "assay/store/skipped_rows.hpp"
 #include "assay/store/store_info.hpp"
 #include "assay/store/verification.hpp"
 

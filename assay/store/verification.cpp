@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 
 namespace assay::store {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/json.hpp"
 #include "assay/core/record.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::store {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "assay/core/error.hpp"
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 
 namespace assay::tune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "assay/core/settings.hpp"
 #include "assay/network/cost.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/tune/resources.hpp"
 
 namespace assay::tune {

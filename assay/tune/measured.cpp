@@ -5,7 +5,7 @@
 #include <set>
 
 #include "assay/core/error.hpp"
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay::tune {
 namespace {

@@ -8,7 +8,7 @@
 #include "assay/plan/campaign.hpp"
 #include "assay/store/store.hpp"
 #include "assay/tune/goal.hpp"
-#include "assay/tune/search.hpp"
+#include "assay/tune/search/search.hpp"
 
 namespace assay::tune {
 

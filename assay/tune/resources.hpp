@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "assay/core/json.hpp"
-#include "assay/platform/topology.hpp"
+#include "assay/core/text/json.hpp"
+#include "assay/platform/machine/topology.hpp"
 
 namespace assay::tune {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/core/settings.hpp"
-#include "assay/tune/search.hpp"
+#include "assay/tune/search/search.hpp"
 
 namespace assay::tune {
 

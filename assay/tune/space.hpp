@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/core/trial.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/tune/goal.hpp"
 #include "assay/tune/guides.hpp"
 

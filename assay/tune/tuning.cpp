@@ -1,6 +1,6 @@
 #include "assay/tune/tuning.hpp"
 
-#include "assay/core/file.hpp"
+#include "assay/core/text/file.hpp"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/core/trial.hpp"
-#include "assay/plan/catalog.hpp"
+#include "assay/plan/catalog/catalog.hpp"
 #include "assay/tune/resources.hpp"
 #include "assay/tune/results.hpp"
 

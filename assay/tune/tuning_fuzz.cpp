@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "assay/tune/emit.hpp"
+#include "assay/tune/apply/emit.hpp"
 
 /// Any bytes either read as a tuning that writes and reads back the same, can be planned and can be emitted in every
 /// format, or raise Error.

@@ -2,7 +2,7 @@
 
     scipy_evolution.py TABLE.csv EVALUATIONS
 
-The cost is that of assay/model/generic_form.cpp, written for numpy: over all rows at once.
+The cost is that of assay/model/fitting/generic_form.cpp, written for numpy: over all rows at once.
 """
 
 import sys

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/core/clock.hpp"
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "workers/common/module.hpp"
 
 namespace {

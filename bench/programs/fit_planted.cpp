@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "assay/model/family.hpp"
-#include "assay/model/fit.hpp"
+#include "assay/model/fitting/family.hpp"
+#include "assay/model/fitting/fit.hpp"
 #include "assay/model/prediction.hpp"
 #include "bench/programs/planted_law.hpp"
 

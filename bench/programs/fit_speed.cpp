@@ -10,9 +10,9 @@
 #include <pagmo/problem.hpp>
 #include <string>
 
-#include "assay/model/evolve.hpp"
-#include "assay/model/family.hpp"
-#include "assay/model/generic_form.hpp"
+#include "assay/model/fitting/evolve.hpp"
+#include "assay/model/fitting/family.hpp"
+#include "assay/model/fitting/generic_form.hpp"
 #include "bench/programs/planted_law.hpp"
 
 namespace assay::bench {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/core/clock.hpp"
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "assay/store/store.hpp"
 #include "made_record.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "assay/core/clock.hpp"
-#include "assay/measure/summary.hpp"
+#include "assay/measure/agent/summary.hpp"
 
 namespace assay::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/table.hpp"
+#include "assay/model/tables/table.hpp"
 
 namespace assay::bench {
 

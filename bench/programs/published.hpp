@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/frame.hpp"
-#include "assay/predict/calibrate.hpp"
-#include "assay/predict/transformer.hpp"
+#include "assay/model/tables/frame.hpp"
+#include "assay/predict/calibration/calibrate.hpp"
+#include "assay/predict/transformer/transformer.hpp"
 
 namespace assay::bench {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/tune/search.hpp"
+#include "assay/tune/search/search.hpp"
 
 namespace bench {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "assay/stats/difference.hpp"
 #include "assay/stats/interval.hpp"
 #include "assay/stats/quantile.hpp"

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "surface.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "assay/stats/difference.hpp"
 #include "assay/stats/interval.hpp"
 #include "assay/stats/pelt.hpp"

@@ -18,7 +18,7 @@ target_link_libraries(consumer PRIVATE assay::report)
 # assay::report stands on all the others; what is called lies at the bottom of them.
 CONSUMER_MAIN = """
 #include <cstdio>
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/stats/quantile.hpp"
 int main() {
   const std::vector<double> values{3, 1, 2};

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "assay/core/json.hpp"
-#include "assay/tune/gaussian_process.hpp"
+#include "assay/core/text/json.hpp"
+#include "assay/tune/search/gaussian_process.hpp"
 
 int main() {
   using assay::json;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <set>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 #include "workers/common/values.hpp"
 
 namespace assay::worker {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay::worker {
 namespace {

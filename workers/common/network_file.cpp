@@ -1,6 +1,6 @@
 #include "workers/common/network_file.hpp"
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 #include "workers/common/values.hpp"
 
 namespace assay::worker {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::worker {
 namespace {

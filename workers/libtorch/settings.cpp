@@ -7,7 +7,7 @@
 
 #include <regex>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 #include "workers/common/options.hpp"
 
 namespace assay::libtorch {

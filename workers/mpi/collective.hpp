@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "assay/core/json.hpp"
+#include "assay/core/text/json.hpp"
 
 namespace assay::mpi {
 

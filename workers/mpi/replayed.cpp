@@ -1,7 +1,7 @@
 #include "workers/mpi/replayed.hpp"
 
-#include "assay/core/file.hpp"
-#include "assay/core/hash.hpp"
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/hash.hpp"
 #include "workers/common/network_file.hpp"
 
 namespace assay::mpi {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "assay/core/hash.hpp"
+#include "assay/core/text/hash.hpp"
 
 namespace assay::mpi {
 namespace {

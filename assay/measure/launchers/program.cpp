@@ -9,7 +9,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/measure/environment.hpp"
-#include "assay/measure/regular_file.hpp"
+#include "assay/process/regular_file.hpp"
 
 namespace assay::measure {
 namespace {
@@ -34,8 +34,8 @@ class ByRanks : public Launcher {
   ByRanks(std::unique_ptr<Launcher> one, std::unique_ptr<Launcher> several)
       : one_(std::move(one)), several_(std::move(several)) {}
 
-  std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
-                             const std::vector<int>& inherit) override {
+  std::vector<process::Spawned> start(const std::filesystem::path& directory, const Order& order,
+                                      const std::vector<int>& inherit) override {
     return (order.meeting ? several_ : one_)->start(directory, order, inherit);
   }
 
@@ -46,19 +46,20 @@ class ByRanks : public Launcher {
 
 }  // namespace
 
-std::vector<Spawned> start_program(const std::vector<std::string>& argv, const std::filesystem::path& directory,
-                                   const Order& order, const std::vector<int>& inherit, const char* hint) {
+std::vector<process::Spawned> start_program(const std::vector<std::string>& argv,
+                                            const std::filesystem::path& directory, const Order& order,
+                                            const std::vector<int>& inherit, const char* hint) {
   const auto log_path = directory / kLauncherLog;
-  const Fd log = open_or_fail(log_path, O_WRONLY | O_CREAT | O_APPEND, "write");
-  SpawnRequest request;
+  const process::Fd log = process::open_or_fail(log_path, O_WRONLY | O_CREAT | O_APPEND, "write");
+  process::SpawnRequest request;
   request.argv = argv;
   request.environment = launcher_environment(order.parts.at(0).environment);
   request.stdout_fd = log.get();
   request.stderr_fd = log.get();
   request.inherit = inherit;
   request.parent_death_signal = SIGTERM;
-  std::vector<Spawned> started;
-  started.push_back(spawn(request));
+  std::vector<process::Spawned> started;
+  started.push_back(process::spawn(request));
   if (started[0].pid < 0) {
     fail(ErrorKind::failure, "cannot start {}: {}. {}", argv[0], std::strerror(started[0].error), hint);
   }

@@ -10,8 +10,8 @@ class SlurmLauncher : public Launcher {
   SlurmLauncher(std::filesystem::path rank_program, Hosts hosts)
       : rank_program_(std::move(rank_program)), hosts_(std::move(hosts)) {}
 
-  std::vector<Spawned> start(const std::filesystem::path& directory, const Order& order,
-                             const std::vector<int>& inherit) override {
+  std::vector<process::Spawned> start(const std::filesystem::path& directory, const Order& order,
+                                      const std::vector<int>& inherit) override {
     return start_program(arguments(directory, order.parts.at(0).trial.placement), directory, order, inherit,
                          "Inside a Slurm allocation it starts runs of several ranks.");
   }

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "assay/core/error.hpp"
-#include "assay/core/protobuf.hpp"
+#include "assay/core/text/protobuf.hpp"
 
 namespace assay::network::onnx {
 namespace {

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/pictures/naming.hpp"
 

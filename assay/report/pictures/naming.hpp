@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/report/evidence.hpp"
+#include "assay/report/results/evidence.hpp"
 
 namespace assay::report {
 

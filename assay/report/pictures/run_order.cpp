@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "assay/core/utf8.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "assay/report/pictures/naming.hpp"
 #include "assay/stats/quantile.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "assay/core/units.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/report/pictures/naming.hpp"
 
 namespace assay::report {

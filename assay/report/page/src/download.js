@@ -2,7 +2,7 @@
 
 const NUMBER = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i;
 
-/** A cell of RFC 4180. Text that a spreadsheet would take for a formula gets a quote in front, as in assay/core/csv.hpp. */
+/** A cell of RFC 4180. Text that a spreadsheet would take for a formula gets a quote in front, as in assay/core/text/csv.hpp. */
 function cell(value) {
   if (value === undefined || value === null) return '';
   let text = String(value);

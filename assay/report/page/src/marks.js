@@ -1,4 +1,4 @@
-// One function for each kind of series: the same marks that assay/report/svg.cpp draws.
+// One function for each kind of series: the same marks that assay/report/pictures/svg.cpp draws.
 import { shortNumber } from './numbers.js';
 import { mixed } from './theme.js';
 

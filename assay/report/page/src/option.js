@@ -1,4 +1,4 @@
-// A picture, as assay/report/picture.hpp describes it, in the words of ECharts.
+// A picture, as assay/report/pictures/picture.hpp describes it, in the words of ECharts.
 import { marksOf } from './marks.js';
 import { shortNumber, tickDigits } from './numbers.js';
 

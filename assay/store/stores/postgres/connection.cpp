@@ -5,7 +5,7 @@
 #include <array>
 #include <chrono>
 
-#include "assay/store/record_row.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/secrets.hpp"
 #include "assay/store/stores/postgres/tls.hpp"
 

@@ -1,6 +1,6 @@
 #include <map>
 
-#include "assay/store/rows.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/stores/postgres/postgres.hpp"
 
 // What a lease is and when it ends is said by functions of the server, in functions.sql.

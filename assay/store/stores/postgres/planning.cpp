@@ -2,7 +2,7 @@
 #include <set>
 
 #include "assay/core/clock.hpp"
-#include "assay/store/record_row.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/stores/postgres/postgres.hpp"
 
 namespace assay::store::postgres {

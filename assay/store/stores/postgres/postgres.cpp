@@ -1,7 +1,7 @@
 #include "assay/store/stores/postgres/postgres.hpp"
 
 #include "assay/core/clock.hpp"
-#include "assay/store/rows.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/sql.hpp"
 
 namespace assay::store::postgres {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/store/location.hpp"
-#include "assay/store/planned_runs.hpp"
+#include "assay/store/records/planned_runs.hpp"
 #include "assay/store/store.hpp"
 #include "assay/store/stores/postgres/connection.hpp"
 #include "assay/store/stores/postgres/schema.hpp"

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "assay/store/record_row.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/stores/postgres/postgres.hpp"
 #include "assay/store/stores/postgres/server_fixture.hpp"
 

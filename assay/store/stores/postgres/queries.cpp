@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "assay/store/rows.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/stores/postgres/postgres.hpp"
 
 namespace assay::store::postgres {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/store/receipt.hpp"
-#include "assay/store/rows.hpp"
+#include "assay/store/records/receipt.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 // The life of a run: ready -> leased -> done, or back to ready. A random claim names one lease of it. It ends with the

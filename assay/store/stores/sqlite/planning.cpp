@@ -1,7 +1,7 @@
 #include <set>
 
 #include "assay/core/clock.hpp"
-#include "assay/store/record_row.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace assay::store::sqlite {

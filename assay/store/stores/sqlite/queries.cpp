@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "assay/store/rows.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 namespace assay::store::sqlite {

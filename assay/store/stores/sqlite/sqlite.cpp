@@ -4,7 +4,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/platform/process.hpp"
-#include "assay/store/rows.hpp"
+#include "assay/store/records/rows.hpp"
 #include "assay/store/sql.hpp"
 
 namespace assay::store::sqlite {

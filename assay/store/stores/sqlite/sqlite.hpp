@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/store/planned_runs.hpp"
+#include "assay/store/records/planned_runs.hpp"
 #include "assay/store/store.hpp"
 #include "assay/store/stores/sqlite/database.hpp"
 #include "assay/store/stores/sqlite/schema.hpp"

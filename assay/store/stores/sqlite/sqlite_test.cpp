@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "assay/store/record_row.hpp"
+#include "assay/store/records/record_row.hpp"
 #include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 

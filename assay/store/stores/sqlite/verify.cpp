@@ -1,5 +1,5 @@
-#include "assay/core/hash.hpp"
-#include "assay/store/receipt.hpp"
+#include "assay/core/text/hash.hpp"
+#include "assay/store/records/receipt.hpp"
 #include "assay/store/sql.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 

@@ -1,0 +1,149 @@
+#include "assay/measure/agent/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "assay/stats/moments.hpp"
+#include "assay/stats/quantile.hpp"
+#include "assay/stats/steady.hpp"
+
+namespace assay::measure {
+namespace {
+
+/// The samples of one process, and from where on they are summarised.
+struct Series {
+  std::vector<double> samples_ns;  ///< all
+  std::size_t from = 0;            ///< behind the warm-up
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = 0;
+  std::optional<SteadyKind> kind;
+
+  std::vector<double> steady() const {
+    return {samples_ns.begin() + static_cast<std::ptrdiff_t>(from), samples_ns.end()};
+  }
+};
+
+Series series_of(const RankResult& rank) {
+  Series series;
+  series.samples_ns.assign(rank.samples_ns.begin(), rank.samples_ns.end());
+  std::size_t at = 0;
+  for (const auto& slice : rank.slices) {
+    at += static_cast<std::size_t>(slice.samples);
+    if (slice.warmup) {
+      series.from = at;  // it comes first
+    } else {
+      series.begin_ns = std::min(series.begin_ns, slice.begin_ns);
+      series.end_ns = std::max(series.end_ns, slice.end_ns);
+    }
+  }
+  return series;
+}
+
+/// Behind the warm-up that was seen, where it lasted longer than the one asked for.
+void cut_warmup(Series& series) {
+  const auto found = stats::steady_state(series.samples_ns);
+  if (!found) return;
+  series.kind = found->kind;
+  series.from = std::max(series.from, found->from);
+}
+
+/// Samples of one process that lie inside [from, to]; a slice that is cut counts in proportion.
+double steps_within(const RankResult& rank, std::int64_t from, std::int64_t to) {
+  double steps = 0;
+  for (const auto& slice : rank.slices) {
+    const auto length = static_cast<double>(slice.end_ns - slice.begin_ns);
+    const auto inside = static_cast<double>(std::min(slice.end_ns, to) - std::max(slice.begin_ns, from));
+    if (!slice.warmup && inside > 0 && length > 0)
+      steps += static_cast<double>(slice.samples) * std::min(1.0, inside / length);
+  }
+  return steps;
+}
+
+/// Ranks that work together take every step together: it lasts as long as on the slowest of them. Their clocks are
+/// never compared.
+Series joint(const std::vector<Series>& ranks) {
+  Series out = ranks[0];
+  for (const auto& rank : ranks) {
+    for (std::size_t i = 0; i < std::min(out.samples_ns.size(), rank.samples_ns.size()); ++i) {
+      out.samples_ns[i] = std::max(out.samples_ns[i], rank.samples_ns[i]);
+    }
+  }
+  return out;
+}
+
+/// Steps a second of all processes together.
+std::optional<double> step_rate(const std::vector<RankResult>& ranks, const std::vector<Series>& series) {
+  if (ranks.size() == 1) {
+    // One process: its own samples alone, so that the speed probe between slices costs nothing.
+    const auto steady = series[0].steady();
+    const double sum_ns = std::accumulate(steady.begin(), steady.end(), 0.0);
+    if (sum_ns <= 0) return std::nullopt;
+    return static_cast<double>(steady.size()) / (sum_ns / 1e9);
+  }
+  std::int64_t from = 0;
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  for (const auto& part : series) {
+    from = std::max(from, part.begin_ns);
+    to = std::min(to, part.end_ns);
+  }
+  if (to <= from) return std::nullopt;
+  double steps = 0;
+  for (const auto& rank : ranks) steps += steps_within(rank, from, to);
+  return steps / (static_cast<double>(to - from) / 1e9);
+}
+
+/// Power of all hosts together, each told by one of its processes.
+std::optional<double> watts_of(const std::vector<RankResult>& ranks) {
+  std::map<std::string, std::optional<double>> hosts;
+  for (const auto& rank : ranks) {
+    auto& watts = hosts[rank.host.value_or("")];
+    if (!watts && rank.energy) watts = rank.energy->joules / (static_cast<double>(rank.energy->ns) / 1e9);
+  }
+  double sum = 0;
+  for (const auto& [host, watts] : hosts) {
+    if (!watts) return std::nullopt;
+    sum += *watts;
+  }
+  return sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
+}  // namespace
+
+Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
+  Summarised out;
+  auto& summary = out.summary;
+  std::vector<Series> series;
+  for (const auto& rank : ranks) {
+    summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
+    series.push_back(series_of(rank));
+  }
+  const bool together = trial.placement.ranks > 1 && ranks.size() > 1;
+  if (together) series = {joint(series)};
+  std::vector<double> all;
+  for (auto& one : series) {
+    cut_warmup(one);
+    if (one.kind && (!out.steady || *one.kind > out.steady->kind)) out.steady = {*one.kind, std::nullopt};
+    const auto steady = one.steady();
+    all.insert(all.end(), steady.begin(), steady.end());
+  }
+  if (all.empty()) return out;
+  if (out.steady) out.steady->autocorrelation = stats::lag1_autocorrelation(series[0].steady());
+  // Samples of several processes lie one after the other; the index is that of the first process.
+  summary.steady_from = static_cast<std::int64_t>(series[0].from);
+  std::sort(all.begin(), all.end());
+  summary.median_ns = std::llround(stats::quantile_sorted(all, 0.5));
+  summary.p90_ns = std::llround(stats::quantile_sorted(all, 0.9));
+  summary.p99_ns = std::llround(stats::quantile_sorted(all, 0.99));
+  const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch
+  if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, series))
+    summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch) * processes;
+  summary.watts = watts_of(ranks);
+  if (summary.watts && summary.samples_per_second)
+    summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
+  return out;
+}
+
+}  // namespace assay::measure

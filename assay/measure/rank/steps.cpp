@@ -1,0 +1,139 @@
+#include "assay/measure/rank/steps.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "assay/core/clock.hpp"
+#include "assay/stats/steady.hpp"
+
+namespace assay::measure {
+namespace {
+
+constexpr std::int64_t kProbeEveryNs = 50'000'000;
+constexpr std::int64_t kDetailSamples = 50;  // enough for a median of every phase or layer
+// Phases are timed in every run that can, so they must not make runs noticeably longer; layers only on request.
+constexpr double kPhasesShare = 0.1;
+constexpr double kLayersShare = 0.5;
+
+double seconds_of(const std::vector<std::int64_t>& samples_ns) {
+  return static_cast<double>(std::accumulate(samples_ns.begin(), samples_ns.end(), std::int64_t{0})) / 1e9;
+}
+
+}  // namespace
+
+Steps::Steps(const Measure& measure, const Part& part, Session& session, std::optional<HostEnergy>& energy,
+             RankResult& result)
+    : measure_(measure),
+      part_(part),
+      session_(session),
+      energy_(energy),
+      result_(result),
+      probed_ns_(monotonic_ns() - kProbeEveryNs) {}
+
+void Steps::begin(const std::vector<std::int64_t>& cpus) {
+  cpus_ = cpus;
+  before_ = read_counters();
+}
+
+double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
+  Slice slice;
+  slice.turn = turn;
+  slice.warmup = warmup;
+  // Often enough to see the host slow down, seldom enough not to outweigh slices of a few short steps.
+  if (monotonic_ns() - probed_ns_ >= kProbeEveryNs) {
+    slice.probe_ns = probe_.run();
+    probed_ns_ = monotonic_ns();
+  }
+  const bool counts = energy_ && !warmup;
+  if (counts) energy_->begin();
+  const auto measured = measure("step", amount);
+  if (counts) energy_->end();
+  slice.begin_ns = measured.begin_ns;
+  slice.end_ns = measured.end_ns;
+  slice.samples = static_cast<std::int64_t>(measured.samples_ns.size());
+  result_.slices.push_back(slice);
+  result_.samples_ns.insert(result_.samples_ns.end(), measured.samples_ns.begin(), measured.samples_ns.end());
+  return seconds_of(measured.samples_ns);
+}
+
+void Steps::finish() {
+  if (energy_) {
+    result_.energy = energy_->total();
+    if (const auto problem = energy_->problem()) result_.notes.push_back("no energy: " + *problem);
+  }
+  result_.probe_after_ns = probe_.run();
+  std::int64_t measured_ns = 0;
+  for (const auto& slice : result_.slices) measured_ns += slice.end_ns - slice.begin_ns;
+  result_.disturbance = platform::between(before_, read_counters(), cpus_, measured_ns);
+}
+
+bool Steps::needs_more_warmup() const {
+  const double cap = measure_.warmup_cap_seconds.value_or(10 * measure_.warmup_seconds);
+  return seconds_of(result_.samples_ns) + measure_.warmup_seconds <= cap &&
+         stats::still_warming({result_.samples_ns.begin(), result_.samples_ns.end()});
+}
+
+double Steps::last_slice_seconds() const {
+  const auto& slice = result_.slices.back();
+  return std::max(1e-9, static_cast<double>(slice.end_ns - slice.begin_ns) / 1e9);
+}
+
+std::int64_t Steps::fitting(double seconds, std::int64_t most) const {
+  if (result_.slices.empty()) return 1;
+  const double pace = last_slice_seconds() / static_cast<double>(result_.slices.back().samples);
+  return static_cast<std::int64_t>(std::clamp(seconds / pace, 1.0, static_cast<double>(most)));
+}
+
+std::vector<Detail> Steps::details() const {
+  std::vector<Detail> details;
+  if (measure_.layers) details.push_back({"layers", {measure_.seconds * kLayersShare, kDetailSamples}});
+  const auto& offers = part_.details;
+  const bool offered = std::find(offers.begin(), offers.end(), "phases") != offers.end();
+  // Last, since a worker that refuses them ends.
+  if (measure_.phases.value_or(offered)) {
+    details.push_back({"phases", {measure_.seconds * kPhasesShare, kDetailSamples}});
+  }
+  return details;
+}
+
+void Steps::take_detail(const std::string& name, const Amount& amount) {
+  if (name == "phases") {
+    take_phases(amount);
+    return;
+  }
+  auto measured = measure(name, amount);
+  result_.layer_step_ns = std::move(measured.samples_ns);
+  result_.layers = std::move(measured.layers);
+}
+
+void Steps::take_phases(const Amount& amount) {
+  try {
+    auto measured = measure("phases", amount);
+    result_.phase_step_ns = std::move(measured.samples_ns);
+    result_.phases_ns = std::move(measured.phases_ns);
+    result_.buckets = std::move(measured.buckets);
+  } catch (const WorkerFailure& failure) {
+    // Nobody asked for them, and the steps are there.
+    if (measure_.phases || failure.outcome.kind != OutcomeKind::refused) throw;
+    result_.notes.push_back("no phases: " + failure.outcome.message);
+    refused_phases_ = true;
+  }
+}
+
+/// Steps that are counted take what they take; those before tell how long that should be.
+double Steps::patience(const Amount& amount) const {
+  if (amount.seconds < kForever) return amount.seconds + measure_.limit_seconds;
+  const auto steps = static_cast<double>(result_.samples_ns.size());
+  const double step = steps > 0 ? seconds_of(result_.samples_ns) / steps : 0;
+  return 3 * step * static_cast<double>(amount.max_samples) + measure_.limit_seconds;
+}
+
+Measured Steps::measure(const std::string& detail, const Amount& amount) {
+  return session_.measure(detail, amount.seconds, amount.max_samples, patience(amount));
+}
+
+platform::Counters Steps::read_counters() const {
+  return platform::read_counters(cpus_, worker_tree(energy_));
+}
+
+}  // namespace assay::measure

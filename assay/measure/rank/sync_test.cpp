@@ -1,0 +1,93 @@
+#include "assay/measure/rank/sync.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "assay/core/clock.hpp"
+#include "assay/measure/rank/rank.hpp"
+
+namespace assay::measure {
+namespace {
+
+class SyncTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "assay-sync-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path directory_;
+};
+
+TEST(Turns, order_is_swapped_each_round) {
+  std::vector<std::int64_t> sides;
+  for (std::int64_t turn = 0; turn < 8; ++turn) sides.push_back(side_of_turn(turn));
+  EXPECT_EQ(sides, (std::vector<std::int64_t>{0, 1, 1, 0, 0, 1, 1, 0}));
+}
+
+TEST_F(SyncTest, all_start_after_the_last_is_prepared) {
+  std::vector<std::int64_t> started(3);
+  std::atomic<std::int64_t> last_prepared{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      Sync sync(directory_);
+      sleep_until_ns(monotonic_ns() + static_cast<std::int64_t>(i) * 5'000'000);
+      std::int64_t now = monotonic_ns();
+      std::int64_t seen = last_prepared;
+      while (seen < now && !last_prepared.compare_exchange_weak(seen, now)) {
+      }
+      sync.start_together(3, [] {});
+      started[i] = monotonic_ns();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto at : started) EXPECT_GE(at, last_prepared.load());
+}
+
+TEST_F(SyncTest, two_sides_of_two_members_take_turns_until_told_to_stop) {
+  std::mutex mutex;
+  std::vector<std::int64_t> turns;
+  std::vector<std::thread> threads;
+  for (std::int64_t member = 0; member < 4; ++member) {
+    threads.emplace_back([&, side = member / 2] {
+      Sync sync(directory_);
+      for (std::int64_t turn = 0;; ++turn) {
+        if (side_of_turn(turn) != side) continue;
+        if (!sync.wait_turn(turn, [] {})) break;
+        {
+          const std::lock_guard<std::mutex> hold(mutex);
+          turns.push_back(turn);
+        }
+        sync.end_turn(turn, 2, [&] { return turn == 9; });
+      }
+      EXPECT_EQ(sync.stopped_at(), 10);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  // Both members of a side once in every turn, and no turn before the one ahead of it was over.
+  ASSERT_EQ(turns.size(), 20u);
+  for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i], static_cast<std::int64_t>(i / 2));
+}
+
+TEST_F(SyncTest, whoever_waits_can_be_stopped_by_its_tick) {
+  Sync sync(directory_);
+  EXPECT_THROW(static_cast<void>(sync.wait_turn(5, [] { throw std::runtime_error("stop"); })), std::runtime_error);
+}
+
+TEST_F(SyncTest, the_first_failure_is_the_one_that_counts) {
+  Sync sync(directory_);
+  EXPECT_FALSE(sync.aborted_by().has_value());
+  sync.abort(2);
+  sync.abort(0);
+  EXPECT_EQ(Sync(directory_).aborted_by(), 2);
+}
+
+}  // namespace
+}  // namespace assay::measure

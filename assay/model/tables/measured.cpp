@@ -1,0 +1,136 @@
+#include "assay/model/tables/measured.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "assay/network/cost.hpp"
+#include "assay/network/network.hpp"
+#include "assay/network/step_cost.hpp"
+
+namespace assay::model {
+namespace {
+
+using Cells = std::map<std::string, std::string>;
+
+std::string number_text(double value) {
+  return fmt::format("{}", value);
+}
+
+/// What is known of a network without running it. FLOPs and activations (values of all outputs) are those of a sample.
+void add_network(const Workload& workload, Cells& numbers, Cells& texts) {
+  auto one = workload;
+  one.batch = 1;
+  const auto cost = network::step_cost(one);
+  if (!cost || cost->flops <= 0) {
+    texts["network"] = workload.network;
+    return;
+  }
+  numbers["flops"] = number_text(cost->flops);
+  if (!network::is_network(workload.network)) return;
+  const auto shape = network::cost_of(network::build(workload.network, workload.options));
+  numbers["parameters"] = number_text(static_cast<double>(shape.total.parameters));
+  numbers["activations"] = number_text(static_cast<double>(shape.total.activations));
+  numbers["depth"] = number_text(static_cast<double>(shape.width.depth));
+}
+
+/// Options of a network or primitive: numbers where they are, else text.
+void add_options(const Workload& workload, Cells& numbers, Cells& texts) {
+  for (const auto& [name, value] : workload.options) {
+    const auto text = plain_text(to_json(value));
+    const bool is_number = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+    (is_number ? numbers : texts)[name] = text;
+  }
+}
+
+void add_trial(const Trial& trial, Cells& numbers, Cells& texts) {
+  const auto& workload = trial.workload;
+  texts["worker"] = trial.worker.name + " " + trial.worker.release;
+  texts["mode"] = name_of(workload.mode);
+  texts["precision"] = workload.precision;
+  texts["data"] = workload.data;
+  texts["device"] = trial.placement.device;
+  numbers["batch"] = number_text(static_cast<double>(workload.batch));
+  numbers["instances"] = number_text(static_cast<double>(trial.settings.instances.value_or(1)));
+  numbers["ranks"] = number_text(static_cast<double>(trial.placement.ranks));
+  if (trial.settings.intra_op) numbers["threads"] = number_text(static_cast<double>(*trial.settings.intra_op));
+  if (workload.data_chunks) {
+    const auto processes = trial.placement.ranks * trial.settings.instances.value_or(1);
+    numbers["chunks"] = number_text(static_cast<double>(*workload.data_chunks) / static_cast<double>(processes));
+  }
+  add_options(workload, numbers, texts);
+  add_network(workload, numbers, texts);
+}
+
+void add_machine(const Machine& machine, Cells& numbers) {
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    if (value) numbers[name] = number_text(*value);
+  };
+  add("peak", machine.peak);
+  add("memory_bandwidth", machine.memory_bandwidth);
+  add("link_latency", machine.link_latency);
+  add("link_bandwidth", machine.link_bandwidth);
+}
+
+struct Entry {
+  Cells numbers;
+  Cells texts;
+  double seconds;
+};
+
+/// All names of one kind of cells.
+std::set<std::string> names_in(const std::vector<Entry>& entries, Cells Entry::*kind) {
+  std::set<std::string> names;
+  for (const auto& entry : entries) {
+    for (const auto& [name, text] : entry.*kind) names.insert(name);
+  }
+  return names;
+}
+
+/// Empty where there is none.
+std::string cell_of(const Cells& cells, const std::string& name) {
+  const auto found = cells.find(name);
+  return found == cells.end() ? "" : found->second;
+}
+
+}  // namespace
+
+Frame frame_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& runs,
+               const Machines* machines) {
+  std::map<std::string, Entry> of_trials;
+  for (const auto& trial : trials) {
+    Entry entry;
+    add_trial(trial.trial, entry.numbers, entry.texts);
+    of_trials.emplace(trial.id, std::move(entry));
+  }
+  std::vector<Entry> entries;
+  for (const auto& run : runs) {
+    const auto found = of_trials.find(run.trial);
+    const bool counts = run.counted && run.trusted && run.outcome == OutcomeKind::ok && run.summary.median_ns;
+    if (found == of_trials.end() || !counts) continue;
+    auto entry = found->second;
+    if (machines == nullptr) {
+      entry.texts["platform"] = run.platform;
+    } else if (const auto known = machines->find(run.platform); known != machines->end()) {
+      add_machine(known->second, entry.numbers);
+    }
+    entry.seconds = 1e-9 * static_cast<double>(*run.summary.median_ns);
+    entries.push_back(std::move(entry));
+  }
+  Frame frame;
+  const auto texts = names_in(entries, &Entry::texts);
+  const auto numbers = names_in(entries, &Entry::numbers);
+  frame.columns.assign(texts.begin(), texts.end());
+  frame.columns.insert(frame.columns.end(), numbers.begin(), numbers.end());
+  frame.columns.push_back("seconds");
+  for (const auto& entry : entries) {
+    std::vector<std::string> row;
+    for (const auto& name : texts) row.push_back(cell_of(entry.texts, name));
+    for (const auto& name : numbers) row.push_back(cell_of(entry.numbers, name));
+    row.push_back(number_text(entry.seconds));
+    frame.rows.push_back(std::move(row));
+  }
+  return frame;
+}
+
+}  // namespace assay::model

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/core/text/json.hpp"
+#include "assay/platform/machine/machine.hpp"
+#include "assay/platform/machine/readable.hpp"
+#include "assay/platform/machine/state.hpp"
+#include "assay/platform/machine/watch.hpp"
+
+namespace assay::platform {
+
+enum class Severity { ok, note, warning };
+
+/// One thing that was looked at. docs/doctor.md has a line for each code.
+struct Finding {
+  std::string code;
+  Severity severity = Severity::ok;
+  std::string seen;                ///< with figures
+  std::optional<std::string> why;  ///< it matters; null where all is well
+  std::optional<std::string> mend;
+};
+
+/// A worker that is installed.
+struct WorkerAtHand {
+  std::string name;
+  std::string release;
+};
+
+/// Everything that findings are made of. Null: cannot be read.
+struct Situation {
+  Identity identity;
+  About about;
+  MachineState state;
+  Watch watch;
+  std::int64_t cores_shared = 0;  ///< cores allowed that have another thread which is not
+  std::optional<std::int64_t> memory_limit_bytes;
+  std::string store_folder;
+  std::optional<std::int64_t> disk_free_bytes;  ///< where a store would be
+  std::vector<std::string> missing_allocators;
+  std::optional<bool> host_lock_held;
+  std::vector<WorkerAtHand> workers;
+  std::vector<std::string> workers_to_install;  ///< shipped, but without their environment
+  std::vector<std::string> worker_problems;
+};
+
+/// What the situation means for measurements, the worst first. A pure function.
+std::vector<Finding> examine(const Situation& situation);
+
+/// What `assay doctor --json` prints.
+struct Examination {
+  std::int64_t doctor_version = 1;
+  std::string platform;
+  Identity identity;
+  About about;
+  MachineState state;
+  std::vector<WorkerAtHand> workers;
+  std::vector<Counter> counters;
+  std::vector<Finding> findings;
+};
+
+template <typename V>
+void describe(V& v, Finding& f) {
+  required(v, "code", f.code);
+  required(v, "severity", f.severity);
+  required(v, "seen", f.seen);
+  v("why", f.why);
+  v("mend", f.mend);
+}
+
+template <typename V>
+void describe(V& v, WorkerAtHand& w) {
+  required(v, "name", w.name);
+  required(v, "release", w.release);
+}
+
+template <typename V>
+void describe(V& v, Examination& e) {
+  required(v, "doctor_version", e.doctor_version);
+  required(v, "platform", e.platform);
+  required(v, "identity", e.identity);
+  required(v, "about", e.about);
+  required(v, "state", e.state);
+  required(v, "workers", e.workers);
+  required(v, "counters", e.counters);
+  required(v, "findings", e.findings);
+}
+
+}  // namespace assay::platform
+
+namespace assay {
+
+template <>
+struct EnumNames<platform::Severity> {
+  static constexpr std::array<const char*, 3> names{"ok", "note", "warning"};
+};
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/compare/history.hpp"
+#include "assay/model/prediction.hpp"
+#include "assay/predict/scaling.hpp"
+#include "assay/report/page.hpp"
+#include "assay/report/results/roofline.hpp"
+#include "assay/report/subjects/layers.hpp"
+#include "assay/tune/tuning.hpp"
+
+namespace assay::report {
+
+/// The layers of one trial on one platform.
+struct TrialLayers {
+  store::TrialRow trial;
+  std::vector<LayerTime> layers;
+};
+
+/// A measurement, and what a model says of it.
+struct SaidPoint {
+  double measured_seconds = 0;
+  model::Prediction said;
+};
+
+/// A model with the measurements that it was fitted to, where the store still holds them.
+struct ModelEvidence {
+  model::Model model;
+  std::vector<SaidPoint> points;
+};
+
+/// Everything that a page is made of. It never opens a store itself.
+struct Evidence {
+  std::string store;  ///< its name, for commands
+  std::vector<store::CampaignRow> campaigns;
+  std::vector<std::string> machines;    ///< in words
+  std::vector<store::TrialRow> trials;  ///< each once
+  std::vector<store::RunRow> runs;      ///< also those that were measured again
+  std::vector<Result> results;          ///< campaign by campaign, with their shares
+  Roofline roofline;
+  std::vector<TrialLayers> layers;
+  std::vector<tune::Tuning> tunings;
+  std::vector<predict::ScalingPrediction> predictions;
+  std::vector<ModelEvidence> models;
+};
+
+/// The result that a page begins with: the fastest of the newest workload, gemm and triad apart. Null where no run gave
+/// a number.
+const Result* headline(const Evidence& evidence);
+
+// The pictures, a file each in pictures/. None where there is nothing to show.
+std::vector<Picture> waterfall_pictures(const Evidence& evidence);  ///< why not faster
+std::vector<Picture> phase_pictures(const Evidence& evidence);      ///< where the time goes
+std::vector<Picture> layer_pictures(const Evidence& evidence);
+std::vector<Picture> settings_pictures(const Evidence& evidence);   ///< what to set
+std::vector<Picture> batch_pictures(const Evidence& evidence);      ///< which batch
+std::vector<Picture> roofline_pictures(const Evidence& evidence);   ///< compute or memory
+std::vector<Picture> nodes_pictures(const Evidence& evidence);      ///< how many nodes
+std::vector<Picture> residual_pictures(const Evidence& evidence);   ///< believe the prediction
+std::vector<Picture> history_pictures(const Evidence& evidence);    ///< which release
+std::vector<Picture> run_order_pictures(const Evidence& evidence);  ///< was the machine honest
+
+/// All of them, in the order of their questions, with their axes.
+std::vector<Picture> pictures_of(const Evidence& evidence);
+
+/// The whole page but for title and date.
+ReportPage page_of(const Evidence& evidence);
+
+}  // namespace assay::report

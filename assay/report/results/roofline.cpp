@@ -1,0 +1,114 @@
+#include "assay/report/results/roofline.hpp"
+
+#include <algorithm>
+
+#include "assay/network/step_cost.hpp"
+
+namespace assay::report {
+namespace {
+
+/// Three arrays of 2^25 numbers, the default. Smaller ones may lie in a cache, whose rate is no roof.
+constexpr double kLeastTriadBytes = 3.0 * 4 * (1 << 25);
+
+/// Costs, each workload once: building a graph takes milliseconds.
+class CostOf {
+ public:
+  const std::optional<network::StepCost>& operator()(const Workload& workload) {
+    const std::string key = canonical_json(to_json(workload));
+    const auto it = known_.find(key);
+    if (it != known_.end()) return it->second;
+    return known_.emplace(key, network::step_cost(workload)).first->second;
+  }
+
+ private:
+  std::map<std::string, std::optional<network::StepCost>> known_;
+};
+
+double steps_per_second(const Result& result) {
+  return *result.samples_per_second / static_cast<double>(result.trial.workload.batch);
+}
+
+void add_share_of_peak(Result& result, const Peak* peak) {
+  if (!result.flops_per_second) {
+    result.share_reason = "no FLOPs of this workload are counted: it moves memory";
+  } else if (peak == nullptr) {
+    result.share_reason = fmt::format("no gemm was measured on this platform at {}", result.trial.workload.precision);
+  } else {
+    result.share_of_peak = *result.flops_per_second / peak->flops_per_second;
+    result.peak_trial = peak->trial_id;
+  }
+}
+
+/// The time a step takes at least, over the time it takes.
+std::optional<double> share_of_roofline(const Result& result, const Peak* peak, const Bandwidth* bandwidth) {
+  if (!result.bytes_per_second || bandwidth == nullptr) return {};
+  double share = *result.bytes_per_second / bandwidth->bytes_per_second;
+  if (!result.flops_per_second) return share;
+  if (peak == nullptr) return {};
+  return std::max(share, *result.flops_per_second / peak->flops_per_second);
+}
+
+template <typename Best, typename Same>
+const Best* find(const std::vector<Best>& all, Same same) {
+  const auto it = std::find_if(all.begin(), all.end(), same);
+  return it == all.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+const Peak* Roofline::peak(const std::string& platform, const std::string& precision) const {
+  return find(peaks, [&](const Peak& p) { return p.platform == platform && p.precision == precision; });
+}
+
+const Bandwidth* Roofline::bandwidth(const std::string& platform) const {
+  return find(bandwidths, [&](const Bandwidth& b) { return b.platform == platform; });
+}
+
+Roofline roofline_of(const std::vector<Result>& results) {
+  std::map<std::pair<std::string, std::string>, Peak> peaks;
+  std::map<std::string, Bandwidth> bandwidths;
+  for (const auto& result : results) {
+    const auto& workload = result.trial.workload;
+    const bool is_gemm = workload.network == "gemm";
+    if ((!is_gemm && workload.network != "triad") || !result.samples_per_second) continue;
+    const auto cost = network::step_cost(workload);
+    if (!cost) continue;
+    if (is_gemm) {
+      auto& peak = peaks[{result.platform, workload.precision}];
+      const double rate = cost->flops * steps_per_second(result);
+      if (rate > peak.flops_per_second) peak = {result.platform, workload.precision, rate, result.trial_id};
+    } else if (cost->least_bytes.value_or(0) >= kLeastTriadBytes) {
+      auto& bandwidth = bandwidths[result.platform];
+      const double rate = *cost->least_bytes * steps_per_second(result);
+      if (rate > bandwidth.bytes_per_second) bandwidth = {result.platform, rate, result.trial_id};
+    }
+  }
+  Roofline roofline;
+  for (auto& [key, peak] : peaks) roofline.peaks.push_back(std::move(peak));
+  for (auto& [key, bandwidth] : bandwidths) roofline.bandwidths.push_back(std::move(bandwidth));
+  return roofline;
+}
+
+void add_shares(std::vector<Result>& results, const Roofline& roofline) {
+  CostOf cost_of;
+  for (auto& result : results) {
+    const auto& workload = result.trial.workload;
+    const auto& cost = cost_of(workload);
+    if (!cost) {
+      result.share_reason = "the FLOPs of this workload are not known";
+      continue;
+    }
+    if (!result.samples_per_second) {
+      result.share_reason = "no run was good";
+      continue;
+    }
+    const double steps = steps_per_second(result);
+    if (cost->flops > 0) result.flops_per_second = cost->flops * steps;
+    if (cost->least_bytes) result.bytes_per_second = *cost->least_bytes * steps;
+    const Peak* peak = roofline.peak(result.platform, workload.precision);
+    add_share_of_peak(result, peak);
+    result.share_of_roofline = share_of_roofline(result, peak, roofline.bandwidth(result.platform));
+  }
+}
+
+}  // namespace assay::report

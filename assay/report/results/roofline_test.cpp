@@ -1,0 +1,135 @@
+#include "assay/report/results/roofline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/network/network.hpp"
+
+namespace assay::report {
+namespace {
+
+using testing::HasSubstr;
+
+Result result(const std::string& network, double samples_per_second, const std::string& platform = "here") {
+  Result out;
+  out.trial_id = network;
+  out.trial.workload.network = network;
+  out.platform = platform;
+  out.samples_per_second = samples_per_second;
+  return out;
+}
+
+// 2 x 1024^3 = 2.147 GFLOP a step; ten a second are 21.47 GFLOP/s.
+TEST(Peak, IsTheFastestGemmOfThePlatformAndPrecision) {
+  auto small = result("gemm", 80);
+  small.trial.workload.options = {{"m", std::int64_t{512}}, {"n", std::int64_t{512}}, {"k", std::int64_t{512}}};
+  auto half = result("gemm", 40);
+  half.trial.workload.precision = "bf16";
+  const auto peaks = roofline_of({result("gemm", 10), result("gemm", 11), small, half, result("gemm", 99, "elsewhere"),
+                                  result("triad", 1000)})
+                         .peaks;
+  ASSERT_EQ(peaks.size(), 3u);
+  const auto& here = *std::find_if(peaks.begin(), peaks.end(),
+                                   [](const Peak& p) { return p.platform == "here" && p.precision == "fp32"; });
+  EXPECT_DOUBLE_EQ(here.flops_per_second, 11 * 2.0 * 1024 * 1024 * 1024);  // 80 x 512^3 are as many as 10 x 1024^3
+}
+
+TEST(Peak, ShareIsOfTheSamePlatformAndPrecision) {
+  auto resnet = result("resnet50", 4);
+  resnet.trial.workload.graph = network::graph_hash(network::build("resnet50"));
+  auto training = resnet;
+  training.trial.workload.mode = Mode::train;
+  auto elsewhere = resnet;
+  elsewhere.platform = "elsewhere";
+  std::vector<Result> results{resnet, training, elsewhere, result("unknown", 4)};
+  add_shares(results, roofline_of({result("gemm", 20)}));
+  const double forward = 8.178e9;  // of ResNet-50, see assay/network/network_test.cpp
+  const double peak = 20 * 2.0 * 1024 * 1024 * 1024;
+  ASSERT_TRUE(results[0].share_of_peak);
+  EXPECT_NEAR(*results[0].share_of_peak, 4 * forward / peak, 1e-3);
+  EXPECT_NEAR(*results[1].share_of_peak, 3 * 4 * forward / peak, 1e-3);
+  EXPECT_FALSE(results[2].share_of_peak);
+  EXPECT_THAT(*results[2].share_reason, HasSubstr("no gemm"));
+  EXPECT_TRUE(results[2].flops_per_second);
+  EXPECT_FALSE(results[3].flops_per_second);
+  EXPECT_THAT(*results[3].share_reason, HasSubstr("not known"));
+}
+
+TEST(Peak, AnotherGraphUnderTheSameNameHasNoFlops) {
+  auto other = result("resnet50", 4);
+  other.trial.workload.graph = "00000000000000000000000000000000";
+  std::vector<Result> results{other};
+  add_shares(results, {});
+  EXPECT_FALSE(results[0].flops_per_second);
+}
+
+// A triad of 2^25 elements moves 402,653,184 bytes: 50 a second are 20.13 GB/s. One of 2^20 may lie in a cache.
+TEST(Bandwidth, IsThatOfTheFastestTriadBeyondCaches) {
+  auto small = result("triad", 1e6);
+  small.trial.workload.options = {{"elements", std::int64_t{1} << 20}};
+  const auto roofline = roofline_of({result("triad", 49), result("triad", 50), small, result("gemm", 9)});
+  ASSERT_EQ(roofline.bandwidths.size(), 1u);
+  EXPECT_DOUBLE_EQ(roofline.bandwidths[0].bytes_per_second, 50 * 402'653'184.0);
+}
+
+Roofline planted() {
+  return {{{"here", "fp32", 100e9, "g"}}, {{"here", 10e9, "t"}}};
+}
+
+// A gemm of 1024: 2.147 GFLOP and 12.58 MB, so that 100 GFLOP/s bind it: 21.47 ms at least. 23.28 steps a second take
+// twice that.
+TEST(Roofline, BindsByProductsOrByMemory) {
+  auto copy = result("copy", 5);  // 268,435,456 bytes: 26.84 ms at 10 GB/s, taken in 200 ms
+  std::vector<Result> results{result("gemm", 23.2830643654), copy};
+  add_shares(results, planted());
+  EXPECT_NEAR(*results[0].share_of_roofline, 0.5, 1e-9);
+  EXPECT_NEAR(*results[0].bytes_per_second, 23.2830643654 * 12'582'912, 1);
+  EXPECT_NEAR(*results[1].share_of_roofline, 0.0268435456 / 0.2, 1e-9);
+  EXPECT_FALSE(results[1].flops_per_second);
+  EXPECT_FALSE(results[1].share_of_peak);
+  EXPECT_THAT(*results[1].share_reason, HasSubstr("memory"));
+}
+
+TEST(Roofline, NeedsBothRoofsOfThePlatform) {
+  std::vector<Result> results{result("gemm", 10), result("gemm", 10, "elsewhere")};
+  Roofline no_triad = planted();
+  no_triad.bandwidths.clear();
+  add_shares(results, no_triad);
+  EXPECT_TRUE(results[0].share_of_peak);
+  EXPECT_FALSE(results[0].share_of_roofline);
+  EXPECT_FALSE(results[1].share_of_roofline);
+}
+
+// 16 rows from 1e9 to 1e11 are 15 steps for two decades. 2 x 1024 / 12 = 170.7 FLOP/byte is beyond the bend at 100
+// / 10.
+TEST(Roofline, ThePictureHasTheRoofAboveItsPoints) {
+  auto slow = result("gemm", 0.4657);  // 1.0001 GFLOP/s
+  std::vector<Result> results{result("gemm", 23.2830643654), slow};
+  add_shares(results, planted());
+  const auto text = roofline_report(results, planted(), 40);
+  EXPECT_THAT(text, HasSubstr("triad 10 GB/s (trial t), gemm fp32 100 GFLOP/s (trial g)"));
+  const auto line_of = [&](const std::string& mark) {
+    std::size_t line = 0;
+    for (std::size_t at = text.find("FLOP/s\n", text.find("Roofline of")); at < text.size(); ++at) {
+      if (text.compare(at, mark.size(), mark) == 0) return line;
+      line += text[at] == '\n' ? 1 : 0;
+    }
+    return std::size_t{999};
+  };
+  // Rows from the top, the first after the title: 1e11 is row 1, 5e10 lies .3 decades = 2.26 steps below, 1e9 at the
+  // end.
+  EXPECT_EQ(line_of("100 G |"), 1u);
+  EXPECT_EQ(line_of("1 G |"), 16u);
+  EXPECT_EQ(line_of("a"), 3u) << text;
+  EXPECT_EQ(line_of("b"), 16u) << text;
+}
+
+TEST(Roofline, SaysWhereThereIsNone) {
+  std::vector<Result> results{result("gemm", 10)};
+  add_shares(results, {});
+  EXPECT_THAT(roofline_report(results, {}, 80), HasSubstr("No roofline on platform here"));
+  EXPECT_THAT(roofline_report({result("toy", 1)}, {}, 80), HasSubstr("No result here"));
+}
+
+}  // namespace
+}  // namespace assay::report

@@ -1,0 +1,72 @@
+#include "assay/report/subjects/calibration.hpp"
+
+#include <algorithm>
+
+#include "assay/core/text/units.hpp"
+#include "assay/report/table.hpp"
+
+namespace assay::report {
+namespace {
+
+std::string time_text(double seconds) {
+  return format_duration(1e9 * seconds);
+}
+
+/// A latency at the least that is tried is one that the rows do not show.
+std::string latency_text(double seconds) {
+  constexpr double kNotSeen = 2e-9;
+  return seconds < kNotSeen ? "not seen" : time_text(seconds);
+}
+
+std::string rate_text(double byte_seconds) {
+  return fmt::format("{:.4g} GB/s", 1e-9 / byte_seconds);
+}
+
+std::string links_table(const predict::ClusterCalibration& found, const Look& look) {
+  const auto right = Table::Align::right;
+  Table table({{"link"}, {"each crossing", right}, {"bytes", right}, {"spread of links", right}});
+  for (const auto& [name, link] : found.constants.links) {
+    table.add({name, latency_text(link.crossing_seconds), rate_text(link.byte_seconds),
+               fmt::format("{:.1f} %", 100 * link.spread)});
+  }
+  return table.text(look.width);
+}
+
+std::string jobs_table(const predict::ClusterCalibration& found, const Look& look) {
+  const auto right = Table::Align::right;
+  Table table({{"job"}, {"host", right}, {"slow-down while sending", right}});
+  for (const auto& [name, job] : found.constants.jobs) {
+    const bool overlaps = std::find(found.no_overlap.begin(), found.no_overlap.end(), name) == found.no_overlap.end();
+    table.add({name, time_text(job.host_seconds), overlaps ? fmt::format("{:.2f}", job.slow_down) : "-"});
+  }
+  return table.text(look.width);
+}
+
+std::string calibrated_table(const predict::ClusterCalibration& found, const Look& look) {
+  const auto right = Table::Align::right;
+  Table table(
+      {{"job"}, {"link"}, {"devices", right}, {"messages", right}, {"step", right}, {"efficiency", right}, {""}});
+  for (const auto& point : found.points) {
+    table.add({point.job, point.link, std::to_string(point.devices), std::to_string(point.messages),
+               time_text(point.seconds), fmt::format("{:.1f} %", 100 * point.efficiency),
+               efficiency_bar(point.efficiency, look.blocks)});
+  }
+  return table.text(look.width);
+}
+
+}  // namespace
+
+std::string calibration_report(const predict::ClusterCalibration& found, const Look& look) {
+  const auto& constants = found.constants;
+  auto text = fmt::format("What every message costs: {}; bytes within a node: {}.\n\n",
+                          latency_text(constants.call_seconds), rate_text(constants.inside_byte_seconds));
+  if (!constants.links.empty()) text += links_table(found, look) + "\n";
+  text += jobs_table(found, look);
+  if (!found.no_overlap.empty()) text += "-: nothing is sent during the backward pass in these rows.\n";
+  text += fmt::format("\nError on the {} rows these are from: mean {:.1f} %, worst {:.1f} %. Other rows tell more.\n",
+                      found.rows.size(), 100 * found.mean_error, 100 * found.worst_error);
+  if (!found.points.empty()) text += "\n" + calibrated_table(found, look);
+  return text;
+}
+
+}  // namespace assay::report

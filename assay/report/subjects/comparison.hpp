@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/compare/compare.hpp"
+#include "assay/compare/explanation.hpp"
+#include "assay/report/exports/check.hpp"
+
+namespace assay::report {
+
+constexpr std::int64_t kComparisonVersion = 1;
+
+/// Where a difference comes from, for one comparison.
+struct Explained {
+  std::vector<compare::PartDifference> phases;  ///< the largest first; empty where they were not timed
+  std::vector<compare::PartDifference> layers;
+};
+
+/// Everything a report on comparisons shows.
+struct ComparisonData {
+  std::string a;  ///< the sides, as they were named
+  std::string b;
+  compare::Comparisons comparisons;
+  std::vector<Explained> explained;  ///< one for each, or empty where nobody asked
+  std::optional<double> gate;        ///< share from which a proved slow-down fails
+  bool calibrated = false;           ///< the host's own noise is known
+
+  /// Comparisons that fail the gate.
+  std::int64_t failed() const;
+};
+
+std::string terminal_comparison(const ComparisonData& data, std::size_t width);
+
+/// The published document, docs/formats/comparison.schema.json.
+json json_comparison(const ComparisonData& data);
+
+/// One for each comparison. Without a gate any proved slow-down fails.
+std::vector<Check> checks_of(const ComparisonData& data);
+
+/// The smallest differences that a host lets one see, by method and number of runs.
+std::string terminal_calibration(const compare::Calibration& calibration, std::size_t width);
+json json_calibration(const compare::Calibration& calibration);
+
+}  // namespace assay::report

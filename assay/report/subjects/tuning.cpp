@@ -1,0 +1,167 @@
+#include "assay/report/subjects/tuning.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "assay/core/text/units.hpp"
+#include "assay/report/exports/markdown.hpp"
+#include "assay/report/table.hpp"
+#include "assay/stats/quantile.hpp"
+
+namespace assay::report {
+namespace {
+
+std::string ratio_text(const tune::Ratio& ratio) {
+  return ratio.value ? fmt::format("{:.3f}x", *ratio.value) : "-";
+}
+
+std::string interval_text(const tune::Ratio& ratio) {
+  return ratio.low && ratio.high ? fmt::format("{:.3f} to {:.3f}", *ratio.low, *ratio.high) : "-";
+}
+
+/// "partly inert: KMP_BLOCKTIME, library_threads": names alone, the reasons are in the JSON and in the dry run.
+std::string inert_text(const std::vector<std::string>& inert) {
+  std::string names;
+  for (const auto& one : inert) {
+    const auto end = one.find_first_of("=:");
+    names += (names.empty() ? "" : ", ") + one.substr(0, end);
+  }
+  return names.empty() ? "" : "partly inert: " + names;
+}
+
+Table gains_table(const std::vector<tune::Gain>& gains) {
+  Table table({{"over"}, {"its settings"}, {"gain", Table::Align::right}, {"95 % interval"}, {"remark"}});
+  for (const auto& gain : gains) {
+    auto remark = inert_text(gain.inert);
+    if (gain.same) remark = remark.empty() ? "these are the best" : "these are the best; " + remark;
+    table.add({gain.baseline, title(gain.settings), gain.same ? "1" : ratio_text(gain.gain),
+               gain.same ? "" : interval_text(gain.gain), remark});
+  }
+  return table;
+}
+
+std::string factors_text(const std::vector<tune::Factor>& factors, std::size_t width) {
+  Table table({{"kind"}, {"change"}, {"gain", Table::Align::right}, {"95 % interval"}});
+  double product = 1;
+  for (const auto& factor : factors) {
+    product *= factor.gain.value.value_or(1);
+    table.add({factor.name, factor.settings, ratio_text(factor.gain), interval_text(factor.gain)});
+  }
+  table.add({"all", "", fmt::format("{:.3f}x", product), ""});
+  return table.text(width);
+}
+
+std::string cost_text(const std::string& goal, double seconds) {
+  if (goal.starts_with("throughput")) return format_rate(1 / seconds);
+  return format_duration(seconds * 1e9) + " a step";
+}
+
+std::string outcome_text(const tune::Tuning& tuning) {
+  auto text = fmt::format("{} on {} {}, for {}\n{}\n\nBest: {}", title(tuning.workload), tuning.worker.name,
+                          tuning.worker.release, tuning.goal, title(tuning.resources), title(tuning.settings));
+  if (!tuning.results) return text + "\n";
+  const auto& results = *tuning.results;
+  if (results.seconds) text += fmt::format("   {}", cost_text(tuning.goal, *results.seconds));
+  text += fmt::format("\n{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain anew\n",
+                      results.tried.size(), results.candidates, results.search_runs, results.search_seconds,
+                      results.verify_runs);
+  if (!results.within_limit) {
+    text += fmt::format("None that was measured keeps the limit of {}: these come nearest.\n", tuning.goal);
+  }
+  return text;
+}
+
+std::string use_text(const tune::Tuning& tuning) {
+  return fmt::format("\nTo use it:  assay exec --tuned {} -- PROGRAM …\nElsewhere:  assay tune --tuned {} --emit {}\n",
+                     tuning.name, tuning.name, "env|sh|json|python|slurm|k8s|gunicorn|triton");
+}
+
+}  // namespace
+
+std::string terminal_tuning(const tune::Tuning& tuning, const Look& look) {
+  const auto results = tuning.results.value_or(tune::Results{});
+  auto text = outcome_text(tuning);
+  if (!results.gains.empty())
+    text += "\nGain of the best, measured again\n" + gains_table(results.gains).text(look.width);
+  if (!results.factors.empty()) {
+    text += "\nWhere the gain over framework-default comes from, each with those above it in place\n" +
+            factors_text(results.factors, look.width);
+  }
+  if (const auto map = heat_map(results.tried, look.colour); !map.empty()) {
+    text += "\nCost relative to the cheapest measured, over numbers of threads\n" + map;
+  }
+  return text + use_text(tuning);
+}
+
+std::string markdown_tuning(const tune::Tuning& tuning) {
+  std::string out = fmt::format("**{}**\n\nBest: {}",
+                                markdown_text(fmt::format("{} on {} {}, for {}", title(tuning.workload),
+                                                          tuning.worker.name, tuning.worker.release, tuning.goal)),
+                                markdown_text(title(tuning.settings)));
+  if (!tuning.results) return out + "\n";
+  const auto& results = *tuning.results;
+  if (results.seconds) out += ", " + markdown_text(cost_text(tuning.goal, *results.seconds));
+  out += "\n";
+  if (!results.within_limit) out += "\nNone that was measured keeps the limit: these come nearest.\n";
+  if (!results.gains.empty()) out += "\n" + gains_table(results.gains).markdown();
+  return out;
+}
+
+std::string terminal_journal(const tune::Tuning& tuning) {
+  if (!tuning.results) return "This tuning has no journal.\n";
+  std::string text;
+  std::size_t number = 0;
+  for (const auto& entry : tuning.results->journal) {
+    text += fmt::format("{:>3}  {:<11}  {}", ++number, entry.why, entry.what);
+    if (entry.against) text += " against " + *entry.against;
+    if (entry.seconds) text += "  " + cost_text(tuning.goal, *entry.seconds);
+    if (entry.ratio) text += fmt::format("  ratio {:.3f}", *entry.ratio);
+    if (entry.expected_seconds) text += fmt::format("  (expected {})", cost_text(tuning.goal, *entry.expected_seconds));
+    if (!entry.decision.empty()) text += "\n       " + entry.decision;
+    text += "\n";
+  }
+  return text;
+}
+
+std::string terminal_tune_plan(const TunePlan& plan, const Look& look) {
+  auto text = fmt::format("{} on {} {}, for {}\n{}\n\n{}\nGuides\n", title(plan.workload), plan.worker.name,
+                          plan.worker.release, plan.goal, title(plan.resources), plan.rule);
+  Table table({{"guide"}, {"settings that act"}, {"what does not, and why"}});
+  for (const auto& rival : plan.candidates.rivals) {
+    const auto& baseline = rival.baseline;
+    table.add({baseline.name, title(baseline.settings), baseline.inert.empty() ? "" : baseline.inert.front()});
+    for (std::size_t i = 1; i < baseline.inert.size(); ++i) table.add({"", "", baseline.inert[i]});
+  }
+  text += table.text(look.width);
+  text += fmt::format("\n{} candidates; varied: {}\n", plan.candidates.trials.size(),
+                      fmt::join(tune::varied_of(plan.candidates.trials), ", "));
+  for (const auto& one : plan.space.left_out) text += "not varied: " + one + "\n";
+  return text;
+}
+
+json json_tune_plan(const TunePlan& plan) {
+  json out = {{"workload", to_json(plan.workload)},
+              {"worker", to_json(plan.worker)},
+              {"goal", plan.goal},
+              {"resources", to_json(plan.resources)},
+              {"rule", plan.rule},
+              {"varied", tune::varied_of(plan.candidates.trials)},
+              {"left_out", plan.space.left_out},
+              {"baselines", json::array()},
+              {"candidates", json::array()}};
+  for (const auto& rival : plan.candidates.rivals) {
+    const auto& baseline = rival.baseline;
+    out["baselines"].push_back({{"baseline", baseline.name},
+                                {"says", baseline.says},
+                                {"settings", to_json(baseline.settings)},
+                                {"inert", baseline.inert},
+                                {"trial_id", trial_id(plan.candidates.trials.at(rival.candidate))}});
+  }
+  for (const auto& trial : plan.candidates.trials) {
+    out["candidates"].push_back({{"trial_id", trial_id(trial)}, {"trial", to_json(trial)}});
+  }
+  return out;
+}
+
+}  // namespace assay::report

@@ -1,0 +1,307 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "assay/compare/compare.hpp"
+#include "assay/core/text/units.hpp"
+#include "assay/report/subjects/comparison.hpp"
+#include "assay/report/subjects/layers.hpp"
+#include "assay/stats/looks.hpp"
+#include "assay/store/selection.hpp"
+#include "cli/command.hpp"
+#include "cli/flags/check_files.hpp"
+#include "cli/flags/plan_flags.hpp"
+#include "cli/flags/work.hpp"
+#include "cli/help.hpp"
+#include "cli/paths.hpp"
+#include "cli/stop.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  PlanFlags plan;
+  MeasureFlags measure;
+  WorkFlags work;
+  bool run = false;
+  bool apart = false;
+  bool again = false;
+  std::int64_t runs = 10;
+  std::int64_t seed = 1;
+  std::string gate;
+  bool explain = false;
+  bool json = false;
+  CheckFiles files;
+};
+
+/// A trial of either side, equal but for what the sides say.
+struct TrialPair {
+  Trial a;
+  Trial b;
+};
+
+/// A setting of one side may not be left to the plan, and a flag must not say what a side says.
+std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, const plan::Catalog& catalog) {
+  auto flags = o.plan;
+  const auto [axis, text] = compare::axis_of(side);
+  for (const auto& written : flags.axes) {
+    if (written.first == axis) {
+      fail(ErrorKind::usage, "{} is given by the sides and by a flag. Leave out the flag.", shown(written.first));
+    }
+  }
+  if (axis.starts_with("settings.env.")) {
+    flags.env.push_back(axis.substr(std::string("settings.env.").size()) + "=" + text);
+  } else {
+    flags.axes.emplace_back(axis, text);
+  }
+  return plan::expand({sweep_of(flags)}, o.runs, catalog);
+}
+
+std::vector<TrialPair> pairs_of(const CompareOptions& o, const plan::Catalog& catalog) {
+  const auto a = trials_of(o, o.a, catalog);
+  const auto b = trials_of(o, o.b, catalog);
+  if (a.size() != b.size()) {
+    fail(ErrorKind::usage, "{} gives {} trials and {} gives {}: each needs a partner. Give fewer values in one flag.",
+         shown(o.a), a.size(), shown(o.b), b.size());
+  }
+  std::vector<TrialPair> pairs;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (trial_id(a[i]) == trial_id(b[i])) {
+      fail(ErrorKind::usage, "{} and {} are the same trial. `assay doctor --calibrate` compares one with itself.",
+           shown(o.a), shown(o.b));
+    }
+    pairs.push_back({a[i], b[i]});
+  }
+  return pairs;
+}
+
+bool has_layers(const Trial& trial, const plan::Catalog& catalog) {
+  const auto* worker = catalog.find(trial.worker);
+  return worker != nullptr &&
+         std::find(worker->details.begin(), worker->details.end(), "layers") != worker->details.end();
+}
+
+plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const plan::Catalog& catalog) {
+  plan::Campaign campaign;
+  campaign.name = fmt::format("{} against {}", o.b, o.a);
+  campaign.seed = o.seed;
+  campaign.runs = o.runs;
+  // Ranks of two runs cannot take turns: their steps are agreed on among themselves.
+  campaign.lockstep = !o.apart && pair.a.placement.ranks == 1 && pair.b.placement.ranks == 1;
+  campaign.trials = {pair.a, pair.b};
+  campaign.measure.layers = o.explain && has_layers(pair.a, catalog) && has_layers(pair.b, catalog);
+  apply(o.measure, campaign.measure);
+  if (campaign.measure.stop) campaign.runs = stats::looks(campaign.measure.stop->most_runs).front();
+  check(campaign, catalog);
+  return campaign;
+}
+
+/// Measures what is missing; ids of the campaigns that hold it. Empty where it was stopped.
+std::vector<std::string> measure_missing(const CompareOptions& o, const std::vector<TrialPair>& pairs,
+                                         store::Store& store, const plan::Catalog& catalog) {
+  const auto stop = stop_signals();
+  std::vector<std::string> ids;
+  for (const auto& pair : pairs) {
+    const auto campaign = campaign_of(o, pair, catalog);
+    if (!o.work.quiet) {
+      std::fprintf(stderr, "assay: %s, %s\n", title(pair.a.workload).c_str(),
+                   campaign.lockstep ? "in lock-step" : "in turns of whole runs");
+    }
+    std::string id;
+    if (work(o.work, store, catalog, campaign, o.again, stop.get(), id) == measure::AgentEnd::stopped) return {};
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+/// "settings.intra_op" of a trial as text.
+std::string axis_text(const Trial& trial, const std::string& axis) {
+  if (axis == "worker") return trial.worker.name;
+  const json whole = to_json(trial);
+  const auto dot = axis.find('.');
+  if (dot == std::string::npos) return plain_text(whole.at("workload").at(axis));
+  return plain_text(whole.at(axis.substr(0, dot)).at(axis.substr(dot + 1)));
+}
+
+/// Without --run the flags choose among what has been measured.
+bool chosen(const Trial& trial, const PlanFlags& flags) {
+  for (const auto& [axis, text] : flags.axes) {
+    const auto own = axis_text(trial, axis);
+    const auto release = axis == "worker" ? own + "==" + trial.worker.release : own;
+    const auto list = "," + text + ",";
+    if (list.find("," + own + ",") == std::string::npos && list.find("," + release + ",") == std::string::npos)
+      return false;
+  }
+  return true;
+}
+
+compare::Material material_of(store::Store& store, const std::vector<std::string>& campaigns) {
+  compare::Material material;
+  material.calibrations = compare::calibrations(store);
+  if (campaigns.empty()) {
+    material.trials = store.trials({});
+    material.rows = store.runs({});
+    return material;
+  }
+  std::map<std::string, bool> known;
+  for (const auto& id : campaigns) {
+    for (auto& row : store.trials({.campaign = id})) {
+      if (!std::exchange(known[row.id], true)) material.trials.push_back(std::move(row));
+    }
+    auto rows = store.runs({.campaign = id});
+    std::move(rows.begin(), rows.end(), std::back_inserter(material.rows));
+  }
+  return material;
+}
+
+/// Where both sides are campaigns only those are read, so that a large store costs nothing.
+std::vector<std::string> campaigns_named(const CompareOptions& o, const std::vector<store::CampaignRow>& campaigns) {
+  std::vector<std::string> ids;
+  for (const auto& side : {o.a, o.b}) {
+    for (auto row = campaigns.rbegin(); row != campaigns.rend(); ++row) {
+      if (row->name != side) continue;
+      ids.push_back(row->id);
+      break;
+    }
+  }
+  return ids.size() == 2 ? ids : std::vector<std::string>{};
+}
+
+/// One lock-step campaign is a comparison of its own two trials.
+void split_campaign(CompareOptions& o, store::Store& store, const std::vector<store::CampaignRow>& rows,
+                    std::vector<std::string>& campaigns) {
+  const auto row = store::choose_campaign(rows, o.a, o.work.store);
+  const auto trials = store.trials({.campaign = row.id});
+  if (trials.size() != 2) {
+    fail(ErrorKind::usage, "{} has {} trials. Name two sides, such as fake==1.0 fake==2.0 or intra_op=1 intra_op=2.",
+         shown(o.a), trials.size());
+  }
+  campaigns = {row.id};
+  o.a = "trial:" + trials[0].id;
+  o.b = "trial:" + trials[1].id;
+}
+
+std::vector<compare::PartTime> layers_of(store::Store& store, const compare::Side& side) {
+  report::LayerTimes times;
+  store.records({.trial = side.trial_id}, [&](const Record& record) {
+    if (record.platform == side.platform) times.add(record);
+  });
+  std::vector<compare::PartTime> out;
+  for (const auto& layer : times.times()) {
+    out.push_back({layer.node, (layer.forward_ns + layer.backward_ns) / 1e9});
+  }
+  return out;
+}
+
+report::Explained explain(store::Store& store, const compare::Comparison& comparison) {
+  report::Explained out;
+  out.phases = compare::explain_phases(comparison);
+  const auto a = layers_of(store, comparison.a);
+  const auto b = layers_of(store, comparison.b);
+  if (!a.empty() && !b.empty()) out.layers = compare::explain(a, b);
+  return out;
+}
+
+report::ComparisonData compared(CompareOptions o, store::Store& store, std::vector<std::string> campaigns) {
+  const auto rows = store.campaigns();
+  report::ComparisonData data;
+  data.a = o.a;
+  data.b = o.b;
+  if (o.b.empty()) {
+    split_campaign(o, store, rows, campaigns);
+    data.a = o.a.substr(0, 14);
+    data.b = o.b.substr(0, 14);
+  } else if (campaigns.empty()) {
+    campaigns = campaigns_named(o, rows);
+  }
+  auto material = material_of(store, campaigns);
+  std::erase_if(material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
+  const compare::Selector a(o.a, rows, material.trials);
+  const compare::Selector b(o.b, rows, material.trials);
+  data.comparisons = compare::compare(material, a, b);
+  data.calibrated = !material.calibrations.empty();
+  if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
+  if (o.explain) {
+    for (const auto& one : data.comparisons.all) data.explained.push_back(explain(store, one));
+  }
+  return data;
+}
+
+void check_flags(const CompareOptions& o) {
+  if (!o.gate.empty()) parse_share(o.gate, "--gate");  // before hours of measuring
+  if (o.run && o.b.empty())
+    fail(ErrorKind::usage, "--run needs two sides, such as onnxruntime==1.24.4 onnxruntime==1.31.1.");
+  if (!o.run && (!o.plan.options.empty() || !o.plan.env.empty()))
+    fail(ErrorKind::usage, "--option and --env say what --run measures. Add --run, or leave them out.");
+}
+
+int compare(const CompareOptions& o) {
+  check_flags(o);
+  std::vector<std::string> campaigns;
+  std::unique_ptr<store::Store> store;
+  if (o.run) {
+    const auto catalog = catalog_at_hand();
+    const auto pairs = pairs_of(o, catalog);  // refused before a store is made
+    store = store::open_store(o.work.store, store::Access::create);
+    campaigns = measure_missing(o, pairs, *store, catalog);
+    if (campaigns.empty()) {
+      std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");
+      return kExitStopped;
+    }
+  } else {
+    store = store::open_store(o.work.store, store::Access::read);
+  }
+  const auto data = compared(o, *store, campaigns);
+  if (data.comparisons.all.empty()) {
+    fail(ErrorKind::usage,
+         "nothing to compare: {} trials only {} has, {} only {}. Trials are compared that are equal but for what the "
+         "sides "
+         "say, on one platform; --run measures what is missing.",
+         data.comparisons.only_a, shown(data.a), data.comparisons.only_b, shown(data.b));
+  }
+  write_check_files(o.files, fmt::format("{} against {}", data.b, data.a), report::checks_of(data));
+  print(o.json ? report::json_comparison(data).dump(2) + "\n" : report::terminal_comparison(data, terminal_width()));
+  return data.failed() > 0 ? kExitGate : 0;
+}
+
+void add_compare(CLI::App& command, Invocation& invocation) {
+  const auto o = std::make_shared<CompareOptions>();
+  command
+      .add_option("first", o->a,
+                  "Take this side: a campaign, worker==release, worker, setting=value, platform:ID, date or trial:ID")
+      ->required();
+  command.add_option("second", o->b, "Compare with this side; leave it out where the first is a lock-step campaign");
+  command.add_option("--gate", o->gate, "Exit with 3 if a slow-down of at least this is proved, such as 3%");
+  command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
+  command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where both can be alive at once");
+  command.add_flag("--apart", o->apart,
+                   "With --run: measure whole runs in turns, for sides too large to be alive at once");
+  command.add_option("--runs", o->runs, "With --run: measure this many pairs, or runs of each side")
+      ->capture_default_str();
+  command.add_option("--seed", o->seed, "With --run: draw the order and everything random from this seed")
+      ->capture_default_str();
+  command.add_flag("--again", o->again, "With --run: measure again, whatever is stored");
+  add_json_flag(command, o->json);
+  add_check_files(command, o->files);
+  command
+      .add_option_function<std::string>(
+          "--network", [o](const std::string& text) { o->plan.axes.emplace_back("network", text); },
+          "Measure these networks (comma list)")
+      ->group(kWorkloadGroup);
+  add_plan_flags(command, o->plan);
+  add_measure_flags(command, o->measure);
+  add_work_flags(command, o->work);
+  command.footer(
+      "assay compare --run onnxruntime==1.24.4 onnxruntime==1.31.1 --network resnet50\n"
+      "assay compare nightly@1 nightly@2 --gate 3%");
+  command.callback([o, &invocation] { invocation.exit_code = compare(*o); });
+}
+
+}  // namespace
+
+const Command commands::compare{
+    "compare", "Decide whether the second is slower than the first: a ratio, its interval, a verdict", add_compare};
+
+}  // namespace assay::cli

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <memory>
+
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/units.hpp"
+#include "assay/model/tables/prototype.hpp"
+#include "assay/predict/layer_source.hpp"
+#include "assay/report/table.hpp"
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::size_t kMostTraceBytes = 1u << 30;
+constexpr std::size_t kShown = 8;
+
+struct ImportFlags {
+  std::vector<std::string> files;
+  std::optional<std::int64_t> batch;
+  std::string out;
+  bool json = false;
+};
+
+std::string duration(double seconds) {
+  return format_duration(1e9 * seconds);
+}
+
+/// What was found, and the layers that take longest.
+std::string summary_of(const predict::LayerTable& table) {
+  auto text = fmt::format("{} layers: forward {}, backward {}, update {}, load {}; {:.4g} MB of gradients\n\n",
+                          table.layers.size(), duration(table.forward_seconds()), duration(table.backward_seconds()),
+                          duration(table.update_seconds), duration(table.load_seconds), 1e-6 * table.gradient_bytes());
+  auto layers = table.layers;
+  const auto seconds = [](const auto& layer) { return layer.forward_seconds + layer.backward_seconds; };
+  std::stable_sort(layers.begin(), layers.end(), [&](const auto& a, const auto& b) { return seconds(a) > seconds(b); });
+  layers.resize(std::min(layers.size(), kShown));
+  using Align = report::Table::Align;
+  report::Table shown(
+      {{"longest"}, {"forward", Align::right}, {"backward", Align::right}, {"gradients", Align::right}});
+  for (const auto& layer : layers) {
+    double bytes = 0;
+    for (const double one : layer.gradient_bytes) bytes += one;
+    shown.add({layer.name, duration(layer.forward_seconds), duration(layer.backward_seconds),
+               format_bytes(static_cast<std::int64_t>(bytes))});
+  }
+  text += shown.text(terminal_width());
+  if (!(table.backward_seconds() > 0)) {
+    text += "Only inference is in it: predict has no backward pass and no gradients to go by.\n";
+  }
+  return text;
+}
+
+std::string read_trace(const std::string& path) {
+  auto text = read_file(path, kMostTraceBytes);
+  if (text.size() > kMostTraceBytes) {
+    fail(ErrorKind::bad_input, "{} is larger than 1 GiB. Profile fewer steps.", path);
+  }
+  return text;
+}
+
+void import_layers(const ImportFlags& o, const std::string& text) {
+  if (o.files.size() > 1) {
+    fail(ErrorKind::usage, "{} files: only runs of the prototype are read together. Give one profile.", o.files.size());
+  }
+  if (!o.batch) fail(ErrorKind::usage, "--batch is missing: how many samples did the profiled step have?");
+  const auto table = predict::import_layers(text, o.files.front(), *o.batch);
+  const auto written = to_json(table).dump(2) + "\n";
+  if (!o.out.empty()) write_output(o.out, written);
+  print(o.json ? written : summary_of(table));
+}
+
+/// Runs of the prototype become a table of times, for `assay fit`.
+void import_runs(const ImportFlags& o) {
+  if (o.json || o.batch) {
+    fail(ErrorKind::usage, "--{}: runs of the prototype tell their batch, and become a CSV table. Leave it out.",
+         o.json ? "json" : "batch");
+  }
+  std::vector<model::PrototypeFile> files;
+  for (const auto& path : o.files) files.push_back({path, read_trace(path)});
+  const auto table = model::csv_of(model::import_prototype(files));
+  if (o.out.empty()) return print(table);
+  write_output(o.out, table);
+  print(fmt::format("{} runs of the prototype in {}\n", files.size(), o.out));
+}
+
+int import_files(const ImportFlags& o) {
+  const auto text = read_trace(o.files.front());
+  if (predict::is_json_object(text) && model::is_prototype(text)) {
+    import_runs(o);
+  } else {
+    import_layers(o, text);
+  }
+  return 0;
+}
+
+void add_import(CLI::App& command, Invocation& invocation) {
+  const auto o = std::make_shared<ImportFlags>();
+  command
+      .add_option(
+          "trace", o->files,
+          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True); a Chakra execution trace with "
+          "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
+          "benchmark_app; or JSON of runs of the prototype, as many as there are")
+      ->required();
+  command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
+      ->check(CLI::Range(1, 1 << 24));
+  command.add_option("-o,--out", o->out, "Write the table to this file")->type_name("PATH");
+  add_json_flag(command, o->json, "Print the table as JSON");
+  command.footer(
+      "assay import trace.json --batch 32 -o layers.json\n"
+      "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"
+      "assay import logs/*.json -o times.csv && assay fit times.csv");
+  command.callback([o, &invocation] { invocation.exit_code = import_files(*o); });
+}
+
+}  // namespace
+
+const Command commands::import_profile{
+    "import", "Read a profile into a table of layers, for predict; or runs of the prototype, for fit", add_import};
+
+}  // namespace assay::cli

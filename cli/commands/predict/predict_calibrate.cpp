@@ -1,0 +1,23 @@
+#include "cli/commands/predict/predict_calibrate.hpp"
+
+#include "assay/core/text/file.hpp"
+#include "assay/plan/sweep.hpp"
+#include "assay/predict/calibration/calibrated_rows.hpp"
+#include "assay/report/subjects/calibration.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+
+void print_calibration(const std::string& rows, const std::string& devices, bool as_json) {
+  constexpr std::size_t kMostRowsBytes = 16u << 20;
+  const auto text = read_file(rows, kMostRowsBytes);
+  if (text.size() > kMostRowsBytes) {
+    fail(ErrorKind::bad_input, "{} is larger than 16 MiB. Calibrate on fewer rows.", rows);
+  }
+  const auto steps = predict::parse_measured_steps(text, rows);
+  const auto asked = devices.empty() ? std::vector<std::int64_t>{} : plan::sweep_numbers(devices, "--devices");
+  const auto found = predict::calibrate_rows(steps, asked);
+  print(as_json ? to_json(found).dump(2) + "\n" : report::calibration_report(found, terminal_look()));
+}
+
+}  // namespace assay::cli

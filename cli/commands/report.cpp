@@ -1,0 +1,78 @@
+#include <memory>
+
+#include "assay/core/text/file.hpp"
+#include "assay/report/page.hpp"
+#include "assay/report/results/gathered_evidence.hpp"
+#include "assay/store/selection.hpp"
+#include "assay/store/store.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/paths.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::size_t kMostFormBytes = 8u << 20;
+
+struct ReportFlags {
+  std::string store = "assay.db";
+  std::string output;
+  std::vector<std::string> campaigns;
+  std::string title;
+};
+
+/// The page that was built with the script in it.
+std::string read_form() {
+  const auto path = share_folder() / "report.html";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    fail(ErrorKind::failure,
+         "{} is not there: this program was built without node and npm. Install them, then configure and build again; "
+         "`assay show` and `assay export` need neither.",
+         path.string());
+  }
+  return read_file(path, kMostFormBytes);
+}
+
+std::vector<store::CampaignRow> chosen_campaigns(store::Store& store, const ReportFlags& o) {
+  auto all = store.campaigns();
+  if (all.empty()) fail(ErrorKind::usage, "{} has no campaign. `assay run` makes one.", store::shown_location(o.store));
+  if (o.campaigns.empty()) return all;
+  std::vector<store::CampaignRow> chosen;
+  for (const auto& name : o.campaigns) chosen.push_back(store::choose_campaign(all, name, o.store));
+  return chosen;
+}
+
+void write_report(const ReportFlags& o) {
+  const auto form = read_form();
+  const auto store = store::open_store(o.store, store::Access::read);
+  auto evidence = report::gather_evidence(*store, chosen_campaigns(*store, o));
+  evidence.store = store::shown_location(o.store);
+  auto page = page_of(evidence);
+  page.title = !o.title.empty() ? o.title : "Assay: " + evidence.campaigns.back().name;
+  write_output(o.output, html_page(page, form));
+}
+
+void add_report(CLI::App& command, Invocation& invocation) {
+  const auto o = std::make_shared<ReportFlags>();
+  add_store_option(command, o->store);
+  command.add_option("-o,--output", o->output, "Write to this file")->type_name("PATH")->required();
+  command
+      .add_option("--campaign", o->campaigns, "Show only these campaigns, by name or the first digits of an id [all]")
+      ->delimiter(',');
+  command.add_option("--title", o->title, "Give the page this title [the newest campaign]");
+  command.footer(
+      "The file asks for nothing outside itself, and reads without JavaScript too: docs/report.md.\n"
+      "assay report -o r.html");
+  command.callback([o, &invocation] {
+    write_report(*o);
+    invocation.exit_code = 0;
+  });
+}
+
+}  // namespace
+
+const Command commands::report{"report", "Write pictures of what a store holds, as one HTML file for any browser",
+                               add_report};
+
+}  // namespace assay::cli

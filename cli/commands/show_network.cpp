@@ -1,0 +1,72 @@
+#include "cli/commands/show_network.hpp"
+
+#include "assay/plan/axis.hpp"
+#include "assay/report/subjects/network.hpp"
+#include "cli/command.hpp"
+
+namespace assay::cli {
+
+network::Options network_options(const NetworkFlags& flags) {
+  network::Options options;
+  for (const auto& text : flags.options) {
+    const auto [name, value] = split_assignment(text, "--option");
+    const std::vector<plan::Written> written{{value, false, ""}};
+    const auto values = plan::axis_values(plan::axis_name("options." + name), written);
+    if (values.size() != 1 || !values[0].value) {
+      fail(ErrorKind::usage, "--option: {} has not one value; one network is shown at a time.", shown(text));
+    }
+    options[name] = *values[0].value;
+  }
+  return options;
+}
+
+namespace {
+
+void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, bool as_json) {
+  if (!flags.options.empty()) fail(ErrorKind::usage, "--option: an ONNX file has no options.");
+  const auto summary = network::read_onnx(flags.name);
+  print(as_json ? report::onnx_json(summary, size).dump(2) + "\n"
+                : report::onnx_report(summary, size, terminal_width()));
+}
+
+void show_primitive(const NetworkFlags& flags, const Primitive& primitive, bool as_json) {
+  Workload workload;
+  workload.network = flags.name;
+  workload.batch = flags.batch;
+  workload.precision = flags.precision;
+  workload.options = network_options(flags);
+  network::bytes_of(flags.precision);  // refuses one that there is not
+  print(as_json ? report::primitive_json(primitive, workload).dump(2) + "\n"
+                : report::primitive_report(primitive, workload));
+}
+
+}  // namespace
+
+void add_network_flags(CLI::App& command, NetworkFlags& flags) {
+  const char* group = "Networks";
+  command
+      .add_option("--network", flags.name,
+                  "Show layers, parameters and FLOPs of a network, of an .onnx file, or of a primitive")
+      ->group(group);
+  command.add_flag("--networks", flags.all, "List every network")->group(group);
+  command.add_option("--option", flags.options, "Set an option of the network, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--batch", flags.batch, "Count for this many samples in a step")
+      ->check(CLI::Range(1, 1 << 24))
+      ->group(group);
+  command.add_option("--precision", flags.precision, "Give sizes in this precision")->group(group);
+}
+
+void show_network(const NetworkFlags& flags, bool as_json) {
+  if (flags.all)
+    return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
+  const report::NetworkSize size{flags.batch, flags.precision};
+  if (flags.name.ends_with(".onnx")) return show_onnx(flags, size, as_json);
+  if (const auto* primitive = find_primitive(flags.name)) return show_primitive(flags, *primitive, as_json);
+  const auto graph = network::build(flags.name, network_options(flags));
+  print(as_json ? report::network_json(graph, size).dump(2) + "\n"
+                : report::network_report(graph, size, terminal_width()));
+}
+
+}  // namespace assay::cli
