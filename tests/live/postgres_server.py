@@ -105,6 +105,11 @@ class PostgresServer:
         words = ["-h", self.folder, "-p", PORT, "-U", user, "-d", database, "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
         return self._run("psql", *words, "-c", sql).splitlines()
 
+    def load(self, file, database="postgres"):
+        """Runs a file of SQL, such as pg_dump writes."""
+        words = ["-h", self.folder, "-p", PORT, "-U", "owner", "-d", database, "-X", "-q", "-v", "ON_ERROR_STOP=1"]
+        self._run("psql", *words, "-f", file)
+
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
