@@ -131,8 +131,8 @@ def test_a_campaign_of_mpi_gives_a_plausible_link(assay, fit):
     [collective] = link["collectives"]
     assert collective["ranks"] == [2, 4] and collective["sizes"] == 4
     assert 8 <= collective["points"] <= 16  # of each trial both runs, or the one that nothing disturbed
-    # Small messages show what one costs, large ones what a byte does: sent (beta), or sent and added (gamma). Ranks that
-    # take turns on few CPUs can leave either of the two at 0, but not both: 4 MiB at more than 10 TB/s is not plausible.
+    # Small messages show what one costs, large ones what a byte does: sent (beta), or sent and added (gamma). Ranks
+    # that take turns on few CPUs can leave one of the two at 0, not both: 4 MiB at more than 10 TB/s is not plausible.
     small, large = (collective["pieces"][i]["algorithms"][0]["constants"] for i in (0, -1))
     assert link["source"].startswith("mpi 4.1")
     assert 0 <= small["alpha_seconds"]["value"] < 1

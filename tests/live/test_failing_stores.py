@@ -141,7 +141,7 @@ def server(folder):
 @needs_root
 @pytest.mark.parametrize("program", ["assay", "assay-planted-spools_only_away"])
 def test_a_full_disk_drops_nothing(folder, program):
-    """The planted bug keeps results only where the store is away, which a full disk is not: the run is measured again."""
+    """The planted bug keeps results only where the store is away, which a full disk is not: it measures again."""
     with small_disk(folder / "disk", 4096) as disk:
         scene = Scene(folder, disk / "store.db", program)
         measured = 1 if program == "assay" else 2
