@@ -13,9 +13,9 @@
 #include "assay/store/location.hpp"
 #include "assay/store/records/digest.hpp"
 #include "assay/store/records/skipped_rows.hpp"
+#include "assay/store/records/verification.hpp"
 #include "assay/store/run_queue.hpp"
 #include "assay/store/store_info.hpp"
-#include "assay/store/verification.hpp"
 
 namespace assay::store {
 

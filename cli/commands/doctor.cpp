@@ -7,7 +7,7 @@
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/platform/cgroup.hpp"
 #include "assay/platform/cpus.hpp"
-#include "assay/platform/machine/health.hpp"
+#include "assay/platform/machine/findings/health.hpp"
 #include "assay/report/subjects/doctor.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/calibrate.hpp"

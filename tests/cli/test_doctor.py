@@ -156,7 +156,7 @@ def test_colour_is_for_terminals_that_want_it(tmp_path):
 
 
 def test_every_finding_has_a_line_in_the_documentation():
-    sources = "".join(path.read_text() for path in (ROOT / "assay/platform/findings").glob("*.cpp"))
+    sources = "".join(path.read_text() for path in (ROOT / "assay/platform/machine/findings").glob("*.cpp"))
     codes = set(re.findall(r'(?:Finding\{|well\()"(\w+)"', sources))
     documented = re.findall(r"(?m)^\| `(\w+)` \|", (ROOT / "docs/doctor.md").read_text().partition("## Counters")[0])
     assert len(codes) == 18

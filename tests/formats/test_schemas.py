@@ -11,17 +11,23 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {
     "trial": ["core/workload", "core/settings", "core/trial"],
     "record": ["core/record"],
-    "cluster_calibration": ["predict/calibrate", "predict/calibrated_rows"],
-    "doctor": ["platform/gpus", "platform/machine", "platform/state", "platform/readable", "platform/health"],
-    "fleet": ["report/fleet"],
+    "cluster_calibration": ["predict/calibration/calibrate", "predict/calibration/calibrated_rows"],
+    "doctor": [
+        "platform/gpus",
+        "platform/machine/machine",
+        "platform/machine/state",
+        "platform/machine/readable",
+        "platform/machine/findings/health",
+    ],
+    "fleet": ["report/subjects/fleet"],
     "graph": ["network/graph"],
     "history": ["compare/history"],
-    "audit": ["measure/audit"],
+    "audit": ["vet/audit"],
     "layers": ["predict/layers"],
     "planned": ["store/store"],
     "replay": ["core/replay"],
-    "link": ["model/collective", "model/link_constants", "model/link"],
-    "report": ["report/picture", "report/page"],
+    "link": ["model/links/collective", "model/links/link_constants", "model/links/link"],
+    "report": ["report/pictures/picture", "report/page"],
     "scaling": ["compare/scaling"],
     "model": ["model/role", "model/law", "model/model"],
     "prediction": [
@@ -32,10 +38,10 @@ HEADERS = {
         "predict/memory",
         "predict/scaling",
     ],
-    "score": ["predict/score"],
-    "transformer": ["predict/memory", "predict/transformer", "predict/transformer_scaling"],
+    "score": ["predict/calibration/score"],
+    "transformer": ["predict/memory", "predict/transformer/transformer", "predict/transformer/transformer_scaling"],
     "store_info": ["store/store_info"],
-    "verification": ["store/verification"],
+    "verification": ["store/records/verification"],
     "tuning": ["tune/resources", "tune/results", "tune/tuning"],
 }
 # Parts of a campaign are not in a trial, and what a prediction is made from is not in it.
@@ -136,7 +142,7 @@ def test_what_the_plan_reads_is_described_in_its_schema(struct):
     jsonschema.Draft202012Validator.check_schema(node)
     for step in path:
         node = node[step]
-    bodies = dict(DESCRIBE.findall((ROOT / "assay/plan" / f"{header}.hpp").read_text()))
+    bodies = dict(DESCRIBE.findall((ROOT / "assay/plan/catalog" / f"{header}.hpp").read_text()))
     fields = {field: bool(required) for required, field, _, _ in FIELD.findall(bodies[struct])}
     assert len(fields) == len(bodies[struct].strip().splitlines())
     assert set(node["properties"]) == set(fields)

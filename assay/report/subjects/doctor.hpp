@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "assay/platform/machine/health.hpp"
+#include "assay/platform/machine/findings/health.hpp"
 
 namespace assay::report {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "assay/platform/machine/health.hpp"
+#include "assay/platform/machine/findings/health.hpp"
 
 namespace assay::platform::findings {
 

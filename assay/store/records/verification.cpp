@@ -1,4 +1,4 @@
-#include "assay/store/verification.hpp"
+#include "assay/store/records/verification.hpp"
 
 #include <algorithm>
 

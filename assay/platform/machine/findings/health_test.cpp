@@ -1,4 +1,4 @@
-#include "assay/platform/machine/health.hpp"
+#include "assay/platform/machine/findings/health.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
