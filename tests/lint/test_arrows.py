@@ -35,6 +35,11 @@ def check(tree, files):
         ("assay/report/a.cpp", '"workers/common/loop.hpp"'),
         ("assay/plan/a.cpp", '"assay/unheard_of/a.hpp"'),
         ("assay/unheard_of/a.cpp", "<vector>"),
+        ("assay/platform/a.cpp", '"assay/platform/machine/topology.hpp"'),
+        ("assay/measure/rank/a.cpp", '"assay/measure/agent/agent.hpp"'),
+        ("assay/measure/rank/a.cpp", '"assay/store/store.hpp"'),
+        ("assay/model/links/a.cpp", '"assay/model/fitting/fit.hpp"'),
+        ("assay/predict/simulation/a.cpp", '"assay/predict/layer_source.hpp"'),
         ("assay/plan/a.cpp", '"../store/store.hpp"'),
         ("cli/commands/run.cpp", '"workers/common/loop.hpp"'),
         ("workers/fake/main.cpp", '"assay/plan/catalog/catalog.hpp"'),
@@ -79,6 +84,16 @@ def test_what_is_allowed_is_allowed(tmp_path):
     )
     assert lines == []
     assert code == 0
+
+
+def test_a_folder_of_more_than_thirty_files_is_named(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    files = {f"assay/plan/a{i}.cpp": "" for i in range(31)} | {f"docs/formats/{i}.json": "" for i in range(40)}
+    check(tmp_path, files)
+    subprocess.run(["git", "-C", tmp_path, "add", "."], check=True)
+    code, lines = check(tmp_path, {})
+    assert code == 1
+    assert [line.partition(":")[0] for line in lines] == ["assay/plan"]
 
 
 def test_our_own_tree_has_no_violation():
