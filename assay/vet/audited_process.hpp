@@ -51,7 +51,7 @@ class AuditedProcess {
   std::filesystem::path values_;
   std::filesystem::path output_;
   std::optional<std::int64_t> pause_at_ns_;
-  std::optional<measure::Session> session_;
+  std::optional<measure::WorkerSession> session_;
 };
 
 /// Layers of the whole network, and numbers that each takes and gives. Weights are 2 MiB in all; activations of one

@@ -169,7 +169,7 @@ class Conformance {
   }
 
   std::unique_ptr<measure::Session> start() {
-    return std::make_unique<measure::Session>(
+    return std::make_unique<measure::WorkerSession>(
         plan::worker_argv(worker_), measure::as_list(measure::worker_environment(trial_.settings, "check")), [] {});
   }
 

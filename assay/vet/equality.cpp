@@ -88,8 +88,8 @@ class Equality {
     part.seed = request_.seed;
     part.graph = network::to_wire(graph_);
     part.values = values_.string();
-    measure::Session session(plan::worker_argv(worker), measure::as_list(measure::worker_environment({}, "equal")),
-                             [] {});
+    measure::WorkerSession session(plan::worker_argv(worker),
+                                   measure::as_list(measure::worker_environment({}, "equal")), [] {});
     const auto prepared = session.prepare(measure::prepare_request(part, 0, 0), request_.limit_seconds);
     result.parameters = prepared.parameters;
     if (prepared.parameters != graph_.parameters) {

@@ -1,6 +1,5 @@
 #include "assay/measure/agent/agent.hpp"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 
-#include "assay/core/clock.hpp"
 #include "assay/measure/agent/execution.hpp"
 #include "assay/measure/agent/orphans.hpp"
 #include "assay/platform/process.hpp"
@@ -20,10 +18,6 @@ namespace {
 constexpr int kMostMisfits = 3;  // between two looks a run may come back that fits
 constexpr int kMostUnstarted = 3;
 constexpr double kRetrySeconds = 1;  // while the store is away
-
-double seconds_since(std::int64_t ns) {
-  return static_cast<double>(monotonic_ns() - ns) / 1e9;
-}
 
 }  // namespace
 
@@ -53,12 +47,13 @@ store::Offer offer_of(const plan::Catalog& catalog, const platform::Machine& mac
 }
 
 Agent::Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
-             AgentOptions options)
+             AgentOptions options, process::Waiting& waiting)
     : store_(store),
       catalog_(catalog),
       launcher_(launcher),
       observer_(observer),
       options_(std::move(options)),
+      waiting_(waiting),
       machine_(platform::this_machine()),
       lock_(options_.host_lock_path),
       request_{options_.campaign, this_owner(), options_.lease_seconds, std::nullopt, owner_is_dead} {
@@ -66,10 +61,12 @@ Agent::Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& lau
 }
 
 bool Agent::stop_asked(int stop_fd, double wait_seconds) {
-  pollfd fd{stop_fd, POLLIN, 0};
-  const auto wait_ns = static_cast<std::int64_t>(wait_seconds * 1e9);
-  const timespec timeout{wait_ns / 1'000'000'000, wait_ns % 1'000'000'000};
-  return ppoll(&fd, 1, &timeout, nullptr) > 0;
+  std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
+  return waiting_.poll(fds, static_cast<std::int64_t>(wait_seconds * 1e9)) > 0;
+}
+
+double Agent::seconds_since(std::int64_t ns) {
+  return static_cast<double>(waiting_.now_ns() - ns) / 1e9;
 }
 
 AgentEnd Agent::work(int stop_fd) {
@@ -86,7 +83,7 @@ AgentEnd Agent::work(int stop_fd) {
     } catch (const Error& error) {
       lock_.give_back();
       if (dynamic_cast<const FileError*>(&error) != nullptr || !store::may_pass(error)) throw;
-      if (!away_since_ns) away_since_ns = monotonic_ns();
+      if (!away_since_ns) away_since_ns = waiting_.now_ns();
       if (seconds_since(*away_since_ns) > options_.patience_seconds) throw;
       observer_.waiting(error.what());
       if (stop_asked(stop_fd, kRetrySeconds)) return AgentEnd::stopped;
@@ -129,7 +126,7 @@ std::optional<store::Lease> Agent::next_lease() {
 }
 
 AgentEnd Agent::carry_out(const store::Lease& lease, int stop_fd) {
-  const ExecutionContext context{catalog_, launcher_, observer_, options_, machine_, lock_.descriptor()};
+  const ExecutionContext context{catalog_, launcher_, observer_, options_, machine_, waiting_, lock_.descriptor()};
   try {
     const auto end = execute(lease, context, store_, stop_fd);
     unstarted_ = 0;
@@ -148,7 +145,7 @@ AgentEnd Agent::carry_out(const store::Lease& lease, int stop_fd) {
 std::optional<AgentEnd> Agent::rest(int stop_fd) {
   const auto left = what_is_left();
   if (left.ready + left.leased == 0) {
-    if (!idle_since_ns_) idle_since_ns_ = monotonic_ns();
+    if (!idle_since_ns_) idle_since_ns_ = waiting_.now_ns();
     if (seconds_since(*idle_since_ns_) >= options_.idle_seconds) return AgentEnd::nothing_left;
     observer_.waiting("nothing is left to do; new runs are taken as they come");
   } else if (left.leased == 0 && options_.of_fleet) {

@@ -11,6 +11,7 @@
 #include "assay/measure/launcher.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/platform/machine/machine.hpp"
+#include "assay/process/waiting.hpp"
 #include "assay/store/run_queue.hpp"
 
 namespace assay::measure {
@@ -53,12 +54,13 @@ enum class AgentEnd {
 class Agent {
  public:
   Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& launcher, AgentObserver& observer,
-        AgentOptions options);
+        AgentOptions options, process::Waiting& waiting = process::real_waiting());
 
   AgentEnd work(int stop_fd);
 
  private:
-  static bool stop_asked(int stop_fd, double wait_seconds);
+  bool stop_asked(int stop_fd, double wait_seconds);
+  double seconds_since(std::int64_t ns);
   /// Takes and carries out a run, or looks for what is left; an end where there is one.
   std::optional<AgentEnd> step(int stop_fd);
   std::optional<store::Lease> next_lease();
@@ -72,6 +74,7 @@ class Agent {
   Launcher& launcher_;
   AgentObserver& observer_;
   AgentOptions options_;
+  process::Waiting& waiting_;
   platform::Machine machine_;
   HostLock lock_;
   store::LeaseRequest request_;

@@ -1,12 +1,10 @@
 #include "assay/measure/agent/await.hpp"
 
-#include <poll.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
 
-#include "assay/core/clock.hpp"
 #include "assay/measure/rank/gang.hpp"
 #include "assay/measure/rank/rank.hpp"
 
@@ -29,20 +27,20 @@ Ranks::Ranks(std::vector<process::Spawned> ranks, const Of& of)
   const auto& m = of_.lease.measure;
   // For a rank that is itself stuck; a hanging worker is the rank's own business, and long over by then.
   const double seconds = m.prepare_limit_seconds + 8 * (m.warmup_seconds + m.seconds + m.limit_seconds) + 60;
-  deadline_ns_ = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
+  deadline_ns_ = now_ns() + static_cast<std::int64_t>(seconds * 1e9);
   renew_at_ns_ = next_renewal();
   if (!of_.order.meeting) return;
-  look_at_ns_ = monotonic_ns() + kLookNs;
+  look_at_ns_ = now_ns() + kLookNs;
   const double launch_seconds = std::min(m.prepare_limit_seconds, kMostLaunchSeconds);
-  launch_by_ns_ = monotonic_ns() + static_cast<std::int64_t>(launch_seconds * 1e9);
+  launch_by_ns_ = now_ns() + static_cast<std::int64_t>(launch_seconds * 1e9);
 }
 
 RanksEnd Ranks::wait(int stop_fd) {
   while (alive() > 0) {
     if (poll_once(stop_fd)) return stop(RanksEnd::stopped);
-    if (monotonic_ns() >= look_at_ns_) look_for_results();
-    if (monotonic_ns() >= std::min(deadline_ns_, launch_by_ns_)) return stop(RanksEnd::finished);
-    if (monotonic_ns() >= renew_at_ns_ && !renew()) return stop(RanksEnd::lost);
+    if (now_ns() >= look_at_ns_) look_for_results();
+    if (now_ns() >= std::min(deadline_ns_, launch_by_ns_)) return stop(RanksEnd::finished);
+    if (now_ns() >= renew_at_ns_ && !renew()) return stop(RanksEnd::lost);
   }
   return RanksEnd::finished;
 }
@@ -56,9 +54,8 @@ bool Ranks::poll_once(int stop_fd) {
   std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
   for (const auto& rank : ranks_) fds.push_back({rank.pid > 0 ? rank.pidfd.get() : -1, POLLIN, 0});
   const std::int64_t patience =
-      std::max<std::int64_t>(0, std::min({deadline_ns_, launch_by_ns_, renew_at_ns_, look_at_ns_}) - monotonic_ns());
-  const timespec timeout{patience / 1'000'000'000, patience % 1'000'000'000};
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
+      std::max<std::int64_t>(0, std::min({deadline_ns_, launch_by_ns_, renew_at_ns_, look_at_ns_}) - now_ns());
+  of_.context.waiting.poll(fds, patience);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (fds[i + 1].revents == 0) continue;
     int status = 0;
@@ -77,7 +74,7 @@ void Ranks::take_exit_code(int code) {
 
 /// Behind a launcher the ranks themselves cannot be waited for: what they leave in the run directory tells.
 void Ranks::look_for_results() {
-  look_at_ns_ = monotonic_ns() + kLookNs;
+  look_at_ns_ = now_ns() + kLookNs;
   if (launch_by_ns_ != kNever && std::filesystem::exists(of_.directory.path() / kMeetingFile)) launch_by_ns_ = kNever;
   bool failed = false;
   for (std::size_t number = 0; number < seen_.size(); ++number) {
@@ -87,17 +84,17 @@ void Ranks::look_for_results() {
     failed = failed || (result && result->outcome.kind != OutcomeKind::ok);
   }
   const bool all = std::all_of(seen_.begin(), seen_.end(), [](bool seen) { return seen; });
-  if (failed) deadline_ns_ = std::min(deadline_ns_, monotonic_ns() + kAfterFailureNs);
-  if (all) deadline_ns_ = std::min(deadline_ns_, monotonic_ns() + kAfterAllNs);
+  if (failed) deadline_ns_ = std::min(deadline_ns_, now_ns() + kAfterFailureNs);
+  if (all) deadline_ns_ = std::min(deadline_ns_, now_ns() + kAfterAllNs);
 }
 
 RanksEnd Ranks::stop(RanksEnd why) {
   for (const auto& rank : ranks_) {
     if (rank.pid > 0) kill(rank.pid, SIGTERM);
   }
-  const std::int64_t until = monotonic_ns() + (of_.order.meeting ? kLauncherEndNs : kRankEndNs);
+  const std::int64_t until = now_ns() + (of_.order.meeting ? kLauncherEndNs : kRankEndNs);
   deadline_ns_ = launch_by_ns_ = renew_at_ns_ = look_at_ns_ = until;
-  while (alive() > 0 && monotonic_ns() < until) poll_once(-1);
+  while (alive() > 0 && now_ns() < until) poll_once(-1);
   return why;
 }
 
@@ -113,7 +110,7 @@ bool Ranks::renew() {
 }
 
 std::int64_t Ranks::next_renewal() const {
-  return monotonic_ns() + static_cast<std::int64_t>(of_.context.options.lease_seconds / 3 * 1e9);
+  return now_ns() + static_cast<std::int64_t>(of_.context.options.lease_seconds / 3 * 1e9);
 }
 
 }  // namespace assay::measure

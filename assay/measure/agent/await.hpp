@@ -31,6 +31,7 @@ class Ranks {
   RanksEnd wait(int stop_fd);
 
  private:
+  std::int64_t now_ns() const { return of_.context.waiting.now_ns(); }
   std::size_t alive() const;
   bool poll_once(int stop_fd);
   RanksEnd stop(RanksEnd why);

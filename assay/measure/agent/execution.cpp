@@ -1,7 +1,5 @@
 #include "assay/measure/agent/execution.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <csignal>
 
@@ -27,8 +25,8 @@ namespace {
 
 constexpr std::int64_t kMostInterruptions = 5;
 constexpr std::size_t kMostNamed = 3;
-constexpr std::int64_t kLookNs = 100'000'000;  // as long as a look at who disturbs takes
-constexpr int kStopMs = 2000;                  // in which the signal that ended a worker reaches the agent too
+constexpr std::int64_t kLookNs = 100'000'000;    // as long as a look at who disturbs takes
+constexpr std::int64_t kStopNs = 2'000'000'000;  // in which the signal that ended a worker reaches the agent too
 
 /// Ends what an earlier, lost attempt at the same runs may have left on this host.
 void end_leftovers(const store::Lease& lease, const std::string& mark, const ExecutionContext& context) {
@@ -147,14 +145,14 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
 
 /// Whether the runs ended because this agent is being ended. A scheduler that cancels a job sends its signal to every
 /// process of it, and a worker may be gone before the agent hears of it: then it did not fail.
-bool ended_with_agent(const std::vector<std::vector<RankResult>>& results, int stop_fd) {
+bool ended_with_agent(const std::vector<std::vector<RankResult>>& results, process::Waiting& waiting, int stop_fd) {
   const auto was_told = [](const RankResult& rank) {
     return rank.outcome.kind == OutcomeKind::interrupted || rank.outcome.signal == std::int64_t{SIGTERM};
   };
   for (const auto& ranks : results) {
     if (std::none_of(ranks.begin(), ranks.end(), was_told)) continue;
-    pollfd fd{stop_fd, POLLIN, 0};
-    return poll(&fd, 1, kStopMs) > 0;
+    std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
+    return waiting.poll(fds, kStopNs) > 0;
   }
   return false;
 }
@@ -177,7 +175,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   context.observer.started(lease);
   const std::string started_utc = utc_now();
   const json state = to_json(platform::read_state(platform::allowed_cpus()));
-  const std::int64_t begin = monotonic_ns();
+  const std::int64_t begin = context.waiting.now_ns();
   const std::string mark = fmt::format("{}-{}-{}", context.options.store_mark, lease.campaign, lease.runs.front().run);
   end_leftovers(lease, mark, context);
 
@@ -209,7 +207,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     for (std::size_t part = 0; part < lease.runs.size(); ++part) {
       results.push_back(collect(directory, order, static_cast<std::int64_t>(part)));
     }
-    if (ended_with_agent(results, stop_fd)) {
+    if (ended_with_agent(results, context.waiting, stop_fd)) {
       store.release(lease);
       return AgentEnd::stopped;
     }
@@ -221,7 +219,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     one.record.platform = context.machine.id;
     one.record.state = state;
     one.record.started_utc = started_utc;
-    one.record.duration_ns = monotonic_ns() - begin;
+    one.record.duration_ns = context.waiting.now_ns() - begin;
   }
   decide_again(lease, finished);
   complete(lease, finished, context, store);

@@ -15,6 +15,7 @@ struct ExecutionContext {
   AgentObserver& observer;
   const AgentOptions& options;
   const platform::Machine& machine;
+  process::Waiting& waiting;
   int lock_fd;  ///< kept open by every assay-rank; -1: none
 };
 

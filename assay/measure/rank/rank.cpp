@@ -32,7 +32,8 @@ class Rank {
         number_(static_cast<std::int64_t>(number)),
         sync_(surroundings.sync),
         watch_(surroundings, number_, measure_.memory_limit_bytes.value_or(platform::total_memory_bytes() / 20 * 19),
-               energy_) {
+               energy_),
+        start_session_(surroundings.start_session) {
     result_.rank = process_.rank;
     result_.cpus = process_.cpus;
     if (order.meeting) {
@@ -96,7 +97,7 @@ class Rank {
     std::vector<std::string> peers;
     const double meet_seconds = std::min(measure_.prepare_limit_seconds, kMostMeetSeconds);
     if (gang_) peers = gang_->meet(meet_seconds, [this] { watch_.check_stop(); });
-    session_.emplace(part_.argv, environment_, [this] { tick(); });
+    session_ = start_session_(part_.argv, environment_, [this] { tick(); });
     // Its probe touches its memory while the worker's program is being loaded.
     steps_.emplace(measure_, part_, *session_, energy_, result_);
     stage_ = "prepare";
@@ -291,7 +292,8 @@ class Rank {
   std::optional<HostEnergy> energy_;  ///< in the first process of a host
   std::optional<Gang> gang_;          ///< where this is one of several ranks
   Watch watch_;
-  std::optional<Session> session_;
+  const StartSession& start_session_;
+  std::unique_ptr<Session> session_;
   std::optional<Steps> steps_;
   RankResult result_;
 };

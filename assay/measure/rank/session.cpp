@@ -43,7 +43,8 @@ void worker_failed(OutcomeKind kind, std::string message) {
   throw WorkerFailure{Outcome{kind, std::move(message), {}, {}, {}, {}}};
 }
 
-Session::Session(const std::vector<std::string>& argv, const std::vector<std::string>& environment, Tick tick)
+WorkerSession::WorkerSession(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                             Tick tick)
     : tick_(std::move(tick)) {
   process::Pipe in = process::make_pipe();
   process::Pipe out = process::make_pipe();
@@ -68,7 +69,7 @@ Session::Session(const std::vector<std::string>& argv, const std::vector<std::st
   next_tick_ns_ = monotonic_ns() + kTickNs;
 }
 
-json Session::receive_a(const char* type, std::int64_t deadline_ns) {
+json WorkerSession::receive_a(const char* type, std::int64_t deadline_ns) {
   json answer = receive(deadline_ns);
   try {
     if (message_type(answer) == type) return answer;
@@ -78,11 +79,11 @@ json Session::receive_a(const char* type, std::int64_t deadline_ns) {
   }
 }
 
-void Session::signal(int number) {
+void WorkerSession::signal(int number) {
   if (!process_ended_) kill(-process_.pid, number);
 }
 
-Prepared Session::prepare(const json& request, double limit_seconds) {
+Prepared WorkerSession::prepare(const json& request, double limit_seconds) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   send(request, deadline);
   const json answer = receive_a("prepared", deadline);
@@ -93,7 +94,7 @@ Prepared Session::prepare(const json& request, double limit_seconds) {
   }
 }
 
-Evaluated Session::evaluate(const Evaluation& evaluation, double limit_seconds) {
+Evaluated WorkerSession::evaluate(const Evaluation& evaluation, double limit_seconds) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   send({{"type", "evaluate"},
         {"output", evaluation.output},
@@ -109,8 +110,8 @@ Evaluated Session::evaluate(const Evaluation& evaluation, double limit_seconds) 
   }
 }
 
-Measured Session::measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
-                          const std::optional<std::string>& output) {
+Measured WorkerSession::measure(const std::string& detail, double seconds, std::int64_t max_samples,
+                                double patience_seconds, const std::optional<std::string>& output) {
   const std::int64_t deadline = deadline_after(patience_seconds);
   json command{{"type", "measure"}, {"detail", detail}, {"seconds", seconds}, {"max_samples", max_samples}};
   if (output) command["output"] = *output;
@@ -134,7 +135,7 @@ Measured Session::measure(const std::string& detail, double seconds, std::int64_
   }
 }
 
-bool Session::exit(double limit_seconds, Farewell farewell) {
+bool WorkerSession::exit(double limit_seconds, Farewell farewell) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   if (farewell == Farewell::message) send({{"type", "exit"}}, deadline);
   asked_to_exit_ = true;
@@ -148,20 +149,20 @@ bool Session::exit(double limit_seconds, Farewell farewell) {
   return true;
 }
 
-bool Session::wait_end(double limit_seconds) {
+bool WorkerSession::wait_end(double limit_seconds) {
   const std::int64_t deadline = deadline_after(limit_seconds);
   input_.reset();
   while (!process_ended_ && monotonic_ns() < deadline) wait(deadline, false);
   return process_ended_;
 }
 
-void Session::attend() {
+void WorkerSession::attend() {
   wait(monotonic_ns(), false);
   if (process_ended_) report_end();
   if (!buffer_.empty()) worker_failed(OutcomeKind::bad_output, "spoke although nothing was asked");
 }
 
-void Session::send(const json& message, std::int64_t deadline_ns) {
+void WorkerSession::send(const json& message, std::int64_t deadline_ns) {
   read_output();
   if (!buffer_.empty()) worker_failed(OutcomeKind::bad_output, "spoke although nothing was asked");
   const std::string line = message.dump() + "\n";
@@ -182,7 +183,7 @@ void Session::send(const json& message, std::int64_t deadline_ns) {
   }
 }
 
-json Session::receive(std::int64_t deadline_ns) {
+json WorkerSession::receive(std::int64_t deadline_ns) {
   std::optional<std::string> line;
   while (!(line = take_line())) {
     if (process_ended_) report_end();
@@ -202,7 +203,7 @@ json Session::receive(std::int64_t deadline_ns) {
   }
 }
 
-std::optional<std::string> Session::take_line() {
+std::optional<std::string> WorkerSession::take_line() {
   const auto end = buffer_.find('\n', searched_);
   if (end == std::string::npos) {
     searched_ = buffer_.size();
@@ -217,7 +218,7 @@ std::optional<std::string> Session::take_line() {
   return line;
 }
 
-void Session::wait(std::int64_t deadline_ns, bool to_write) {
+void WorkerSession::wait(std::int64_t deadline_ns, bool to_write) {
   // A negative descriptor is skipped by poll; an ended stream must not wake it for ever.
   std::array<pollfd, 4> fds{{{output_ended_ ? -1 : output_.get(), POLLIN, 0},
                              {errors_.get(), POLLIN, 0},
@@ -239,7 +240,7 @@ void Session::wait(std::int64_t deadline_ns, bool to_write) {
   }
 }
 
-void Session::read_output() {
+void WorkerSession::read_output() {
   std::array<char, kReadBytes> chunk;
   while (!output_ended_ && buffer_.size() <= kMostLineBytes) {
     const ssize_t got = read(output_.get(), chunk.data(), chunk.size());
@@ -253,7 +254,7 @@ void Session::read_output() {
   }
 }
 
-void Session::read_errors() {
+void WorkerSession::read_errors() {
   std::array<char, kReadBytes> chunk;
   // Bounded, so that a flood on stderr cannot keep us from the clock.
   for (int i = 0; i < 64; ++i) {
@@ -270,13 +271,13 @@ void Session::read_errors() {
   }
 }
 
-void Session::reap() {
+void WorkerSession::reap() {
   rusage usage{};
   if (wait4(process_.pid, &wait_status_, 0, &usage) == process_.pid) peak_memory_bytes_ = usage.ru_maxrss * 1024;
   process_ended_ = true;
 }
 
-void Session::report_end_or(const char* what) {
+void WorkerSession::report_end_or(const char* what) {
   // A process that ends closes its pipes a moment before it can be waited for; with much memory, a longer moment.
   const std::int64_t until = monotonic_ns() + kEndNs;
   while (!process_ended_ && monotonic_ns() < until) wait(until, false);
@@ -284,7 +285,7 @@ void Session::report_end_or(const char* what) {
   worker_failed(OutcomeKind::bad_output, what);
 }
 
-void Session::report_end() {
+void WorkerSession::report_end() {
   if (errors_) read_errors();
   Outcome outcome;
   outcome.kind = OutcomeKind::crashed;
@@ -298,6 +299,11 @@ void Session::report_end() {
         fmt::format("ended with code {}{}", *outcome.exit_code, asked_to_exit_ ? "" : " before it gave a result");
   }
   throw WorkerFailure{outcome};
+}
+
+std::unique_ptr<Session> start_worker(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                                      WorkerSession::Tick tick) {
+  return std::make_unique<WorkerSession>(argv, environment, std::move(tick));
 }
 
 }  // namespace assay::measure

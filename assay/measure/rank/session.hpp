@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/core/record.hpp"
 #include "assay/core/text/json.hpp"
@@ -19,46 +21,64 @@ struct WorkerFailure {
 
 [[noreturn]] void worker_failed(OutcomeKind kind, std::string message);
 
-/// A worker's process and the protocol spoken with it. Every wait is bounded, every line is bounded, stderr is drained.
+/// The protocol spoken with a worker.
 class Session {
  public:
-  /// Called a few times a second while waiting; may throw WorkerFailure to stop.
-  using Tick = std::function<void()>;
+  virtual ~Session() = default;
 
-  /// Starts the worker. Throws WorkerFailure{not_started} where the program cannot be started.
-  Session(const std::vector<std::string>& argv, const std::vector<std::string>& environment, Tick tick);
-
-  pid_t pid() const { return process_.pid; }
+  virtual pid_t pid() const = 0;
 
   /// Sends a signal to the worker and to those of its children that stayed in its process group (its loaders do),
   /// unless it has ended.
-  void signal(int number);
+  virtual void signal(int number) = 0;
 
-  Prepared prepare(const json& request, double limit_seconds);
+  virtual Prepared prepare(const json& request, double limit_seconds) = 0;
   /// `patience_seconds` is for the whole command.
   /// With `output`, the worker writes there what its last step computed.
-  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
-                   const std::optional<std::string>& output = {});
+  virtual Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
+                           const std::optional<std::string>& output = {}) = 0;
 
-  Evaluated evaluate(const Evaluation& evaluation, double limit_seconds);
+  virtual Evaluated evaluate(const Evaluation& evaluation, double limit_seconds) = 0;
 
   /// How a worker is asked to end.
   enum class Farewell { message, end_of_input };
 
   /// Waits for a worker that has said `error` and so must end by itself; what its exit code is does not matter.
   /// False where it is still there.
-  bool wait_end(double limit_seconds);
+  virtual bool wait_end(double limit_seconds) = 0;
 
   /// Asks the worker to end and waits; false where it had to be left to end_tree. Throws WorkerFailure where it says
   /// something more or ends badly.
-  bool exit(double limit_seconds, Farewell farewell = Farewell::message);
+  virtual bool exit(double limit_seconds, Farewell farewell = Farewell::message) = 0;
 
   /// Lets stderr drain and sees whether the worker is still there, without waiting: for processes that wait for others.
-  void attend();
+  virtual void attend() = 0;
 
   /// The last lines of stderr.
-  const std::string& stderr_tail() const { return stderr_tail_; }
-  std::optional<std::int64_t> peak_memory_bytes() const { return peak_memory_bytes_; }
+  virtual const std::string& stderr_tail() const = 0;
+  virtual std::optional<std::int64_t> peak_memory_bytes() const = 0;
+};
+
+/// With a worker's process. Every wait is bounded, every line is bounded, stderr is drained.
+class WorkerSession final : public Session {
+ public:
+  /// Called a few times a second while waiting; may throw WorkerFailure to stop.
+  using Tick = std::function<void()>;
+
+  /// Starts the worker. Throws WorkerFailure{not_started} where the program cannot be started.
+  WorkerSession(const std::vector<std::string>& argv, const std::vector<std::string>& environment, Tick tick);
+
+  pid_t pid() const override { return process_.pid; }
+  void signal(int number) override;
+  Prepared prepare(const json& request, double limit_seconds) override;
+  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
+                   const std::optional<std::string>& output = {}) override;
+  Evaluated evaluate(const Evaluation& evaluation, double limit_seconds) override;
+  bool wait_end(double limit_seconds) override;
+  bool exit(double limit_seconds, Farewell farewell = Farewell::message) override;
+  void attend() override;
+  const std::string& stderr_tail() const override { return stderr_tail_; }
+  std::optional<std::int64_t> peak_memory_bytes() const override { return peak_memory_bytes_; }
 
  private:
   /// The next message, which must be of this type.
@@ -90,5 +110,11 @@ class Session {
   std::string stderr_tail_;
   std::optional<std::int64_t> peak_memory_bytes_;
 };
+
+/// How a rank comes by its session: start_worker, but in tests.
+using StartSession = std::function<std::unique_ptr<Session>(
+    const std::vector<std::string>& argv, const std::vector<std::string>& environment, WorkerSession::Tick tick)>;
+std::unique_ptr<Session> start_worker(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                                      WorkerSession::Tick tick);
 
 }  // namespace assay::measure

@@ -7,6 +7,7 @@
 
 #include "assay/measure/rank/gang.hpp"
 #include "assay/measure/rank/host_energy.hpp"
+#include "assay/measure/rank/session.hpp"
 #include "assay/measure/rank/sync.hpp"
 
 namespace assay::measure {
@@ -16,6 +17,7 @@ struct Surroundings {
   const std::filesystem::path& directory;  ///< of the run
   Sync& sync;                              ///< with the other processes on this host
   const volatile std::sig_atomic_t& stop;  ///< becomes non-zero when the caller is told to end
+  StartSession start_session = start_worker;
 };
 
 /// Looks, while a worker works, for reasons to end it. Each is thrown as WorkerFailure.

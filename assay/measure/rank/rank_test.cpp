@@ -1,0 +1,193 @@
+#include "assay/measure/rank/rank.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+namespace assay::measure {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t kStepNs = 10'000'000;
+
+/// What the sessions of a run have done, for the test and for each other.
+struct Stage {
+  std::atomic<int> measuring{0};
+  std::atomic<bool> together{false};           ///< two worked at once
+  std::array<std::atomic<bool>, 2> stopped{};  ///< by SIGSTOP
+  std::atomic<bool> partner_ran{false};        ///< one worked while the other was not stopped
+};
+
+/// Steps of 10 ms in no time.
+class FakeSession final : public Session {
+ public:
+  FakeSession(Stage& stage, std::size_t side) : stage_(stage), side_(side) {}
+
+  std::optional<std::int64_t> parameters;
+  bool refuses_phases = false;
+  bool crashes = false;
+
+  pid_t pid() const override { return 0; }
+  void signal(int number) override { stage_.stopped[side_] = number == SIGSTOP; }
+  Prepared prepare(const json&, double) override { return {{{"fake", "1"}}, parameters, json::object()}; }
+  Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double,
+                   const std::optional<std::string>&) override {
+    if (crashes) worker_failed(OutcomeKind::crashed, "as told");
+    if (detail == "phases" && refuses_phases) worker_failed(OutcomeKind::refused, "there are none");
+    if (++stage_.measuring > 1) stage_.together = true;
+    // At the first turn, a warm-up, the partner may not have come to its own wait yet.
+    if (now_ns_ > 0 && !stage_.stopped[1 - side_]) stage_.partner_ran = true;
+    const auto fit = static_cast<std::int64_t>(std::min(seconds * 1e9 / kStepNs, 1e9));
+    Measured measured;
+    measured.samples_ns.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(fit, 1, max_samples)), kStepNs);
+    measured.begin_ns = now_ns_;
+    now_ns_ += kStepNs * static_cast<std::int64_t>(measured.samples_ns.size());
+    measured.end_ns = now_ns_;
+    if (detail == "phases") measured.phases_ns["forward"] = measured.samples_ns;
+    --stage_.measuring;
+    return measured;
+  }
+  Evaluated evaluate(const Evaluation&, double) override { return {}; }
+  bool wait_end(double) override { return refuses_phases; }
+  bool exit(double, Farewell) override { return !refuses_phases; }  // one that has refused is gone already
+  void attend() override {}
+  const std::string& stderr_tail() const override { return nothing_; }
+  std::optional<std::int64_t> peak_memory_bytes() const override { return 1; }
+
+ private:
+  Stage& stage_;
+  std::size_t side_;
+  std::int64_t now_ns_ = 0;
+  std::string nothing_;
+};
+
+class RankTest : public testing::Test {
+ protected:
+  RankTest() {
+    directory_ = std::filesystem::path(testing::TempDir()) / fmt::format("rank-{}", getpid());
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    order_.parts.resize(1);
+    order_.parts[0].trial.workload.network = "toy";
+    order_.parts[0].argv = {"fake"};
+    order_.parts[0].details = {"step", "phases"};
+    order_.processes.resize(1);
+    order_.measure.warmup_seconds = .2;
+    order_.measure.seconds = 1;
+    order_.measure.slice_seconds = .5;
+  }
+  ~RankTest() override { std::filesystem::remove_all(directory_); }
+
+  /// Makes it a lock-step pair.
+  void pair() {
+    order_.lockstep = true;
+    order_.parts.push_back(order_.parts[0]);
+    order_.processes.resize(2);
+    order_.processes[1].part = 1;
+  }
+
+  RankResult run(
+      std::size_t number, const std::function<void(FakeSession&)>& as = [](auto&) {}) {
+    Sync sync(directory_);
+    const auto start = [&](const auto&, const auto&, const auto&) -> std::unique_ptr<Session> {
+      auto session = std::make_unique<FakeSession>(stage_, number);
+      as(*session);
+      return session;
+    };
+    return run_rank(order_, number, {directory_, sync, stop_, start});
+  }
+
+  std::filesystem::path directory_;
+  Order order_;
+  Stage stage_;
+  volatile std::sig_atomic_t stop_ = 0;
+};
+
+TEST_F(RankTest, warms_up_measures_in_slices_and_asks_for_phases_last) {
+  const auto result = run(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
+  std::vector<std::pair<bool, std::int64_t>> slices;
+  for (const auto& slice : result.slices) slices.emplace_back(slice.warmup, slice.samples);
+  // .2 s of warm-up in steps of 10 ms, then 1 s in slices of .5 s.
+  EXPECT_THAT(slices, ElementsAre(std::pair(true, 20), std::pair(false, 50), std::pair(false, 50)));
+  EXPECT_EQ(result.samples_ns.size(), 120U);
+  EXPECT_EQ(result.phase_step_ns.size(), 10U) << "a tenth of the time";
+  EXPECT_EQ(result.versions.at("fake"), "1");
+  EXPECT_TRUE(result.probe_after_ns.has_value());
+}
+
+TEST_F(RankTest, takes_no_more_samples_than_asked_for) {
+  order_.measure.max_samples = 60;
+  const auto result = run(0);
+  EXPECT_EQ(result.samples_ns.size(), 20U + 60U);
+}
+
+TEST_F(RankTest, a_worker_that_built_another_network_has_failed) {
+  order_.parts[0].graph = {{"parameters", 100}};
+  const auto result = run(0, [](auto& session) { session.parameters = 99; });
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::bad_output);
+  EXPECT_THAT(result.outcome.message, HasSubstr("built 99 parameters where toy has 100"));
+  EXPECT_EQ(result.outcome.stage, "prepare");
+  EXPECT_TRUE(result.samples_ns.empty());
+}
+
+TEST_F(RankTest, phases_that_nobody_asked_for_may_be_refused) {
+  const auto refuses = [](auto& session) { session.refuses_phases = true; };
+  const auto result = run(0, refuses);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
+  EXPECT_THAT(result.notes, Contains(HasSubstr("no phases: there are none")));
+  order_.measure.phases = true;  // asked for
+  EXPECT_EQ(run(0, refuses).outcome.kind, OutcomeKind::refused);
+}
+
+TEST_F(RankTest, told_to_stop_it_is_interrupted) {
+  pair();  // it waits for its partner, and looks around meanwhile
+  stop_ = 1;
+  const auto result = run(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::interrupted);
+  EXPECT_THAT(result.outcome.message, HasSubstr("asked to stop"));
+}
+
+TEST_F(RankTest, partners_take_turns_and_the_one_that_waits_is_stopped) {
+  pair();
+  order_.measure.seconds = .2;
+  order_.measure.pair_steps = 2;
+  order_.measure.phases = false;
+  std::array<RankResult, 2> results;
+  std::thread partner([&] { results[1] = run(1); });
+  results[0] = run(0);
+  partner.join();
+  for (const auto& result : results) ASSERT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
+  EXPECT_FALSE(stage_.together);
+  EXPECT_FALSE(stage_.partner_ran) << "threads that spin would take the other's CPUs";
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (const auto& slice : results[side].slices) {
+      // a b, b a, a b: so that a host that gets slower favours neither.
+      const bool turned = slice.turn / 2 % 2 == 1;
+      EXPECT_EQ(static_cast<std::size_t>(slice.turn % 2), turned ? 1 - side : side) << slice.turn;
+      EXPECT_EQ(slice.warmup, slice.turn < 2);
+    }
+  }
+  EXPECT_EQ(results[0].slices.size(), results[1].slices.size());
+}
+
+TEST_F(RankTest, a_partner_that_fails_ends_the_other) {
+  pair();
+  std::array<RankResult, 2> results;
+  std::thread partner([&] { results[1] = run(1, [](auto& session) { session.crashes = true; }); });
+  results[0] = run(0);
+  partner.join();
+  EXPECT_EQ(results[1].outcome.kind, OutcomeKind::crashed);
+  EXPECT_EQ(results[0].outcome.kind, OutcomeKind::interrupted);
+  EXPECT_THAT(results[0].outcome.message, HasSubstr("process 1 of the same run failed"));
+}
+
+}  // namespace
+}  // namespace assay::measure
