@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/plan/text.hpp"
 #include "assay/store/location.hpp"
@@ -137,10 +137,7 @@ void add_store_option(CLI::App& command, std::string& store) {
 std::size_t terminal_width() {
   if (isatty(STDOUT_FILENO) == 0) return 0;
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
-    const std::string_view text = columns;
-    std::size_t width = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-    if (error == std::errc() && end == text.data() + text.size() && width > 0) return width;
+    if (const auto width = parse_number<std::size_t>(columns).value_or(0); width > 0) return width;
   }
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;

@@ -1,8 +1,9 @@
 #include "assay/compare/selector.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay::compare {
 namespace {
@@ -25,11 +26,10 @@ const store::CampaignRow* find_campaign(const std::string& named, const std::vec
   std::string name = named;
   std::int64_t round = -1;  // the newest
   if (const auto at = named.rfind('@'); at != std::string::npos && at + 1 < named.size()) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(named.data() + at + 1, named.data() + named.size(), number);
-    if (error == std::errc() && end == named.data() + named.size() && number >= 1) {
+    const auto number = parse_number<std::int64_t>(std::string_view(named).substr(at + 1));
+    if (number && *number >= 1) {
       name = named.substr(0, at);
-      round = number - 1;
+      round = *number - 1;
     }
   }
   const auto newest = std::find_if(campaigns.rbegin(), campaigns.rend(), [&](const auto& row) {

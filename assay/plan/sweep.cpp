@@ -1,11 +1,11 @@
 #include "assay/plan/sweep.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
 
 namespace assay::plan {
@@ -35,12 +35,11 @@ std::optional<RangeText> split_range(std::string_view item) {
 }
 
 std::int64_t read_number(std::string_view digits, const std::string& item, const std::string& what) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || value > kLargestNumber) {
+  const auto value = parse_number<std::int64_t>(digits);
+  if (!value || *value > kLargestNumber) {
     fail(ErrorKind::usage, "{}: {} is too large. The largest number is {}.", what, shown(item), kLargestNumber);
   }
-  return value;
+  return *value;
 }
 
 /// Why an item is neither a number nor a range, with the fix.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/platform/cgroup.hpp"
 #include "assay/platform/proc.hpp"
 
@@ -96,12 +96,12 @@ void read_cpu_times(const std::string& proc_stat, const std::vector<std::int64_t
     if (at == std::string::npos) return;
     // user nice system idle iowait irq softirq steal
     std::array<std::int64_t, 8> times{};
-    const char* next = proc_stat.data() + at + key.size();
-    const char* end = proc_stat.data() + proc_stat.size();
+    auto rest = std::string_view(proc_stat).substr(at + key.size());
     for (auto& time : times) {
-      const auto [rest, error] = std::from_chars(next, end, time);
-      if (error != std::errc()) return;
-      next = rest + 1;
+      const auto number = take_number<std::int64_t>(rest);
+      if (!number) return;
+      time = *number;
+      if (!rest.empty()) rest.remove_prefix(1);
     }
     busy += times[0] + times[1] + times[2] + times[5] + times[6];
     steal += times[7];
@@ -114,10 +114,9 @@ std::optional<std::int64_t> read_pressure_total(const std::string& pressure) {
   if (pressure.rfind("some ", 0) != 0) return std::nullopt;
   const auto at = pressure.find("total=");
   if (at == std::string::npos || at > pressure.find('\n')) return std::nullopt;
-  std::int64_t microseconds = 0;
-  const char* end = pressure.data() + pressure.size();
-  if (std::from_chars(pressure.data() + at + 6, end, microseconds).ec != std::errc()) return std::nullopt;
-  return microseconds * 1000;
+  auto rest = std::string_view(pressure).substr(at + 6);
+  const auto microseconds = take_number<std::int64_t>(rest);
+  return microseconds ? std::optional(*microseconds * 1000) : std::nullopt;
 }
 
 Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<pid_t>& processes) {

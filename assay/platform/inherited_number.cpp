@@ -3,11 +3,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/platform/proc.hpp"
 #include "assay/platform/process.hpp"
@@ -21,9 +21,8 @@ std::optional<std::int64_t> number_in(const std::string& limits) {
   const auto line = limits.find(kName);
   const auto begin = line == std::string::npos ? line : limits.find_first_not_of(' ', line + kName.size());
   if (begin == std::string::npos) return std::nullopt;
-  std::int64_t number = 0;
-  const auto [rest, wrong] = std::from_chars(limits.data() + begin, limits.data() + limits.size(), number);
-  return wrong == std::errc() ? std::optional(number) : std::nullopt;
+  auto rest = std::string_view(limits).substr(begin);
+  return take_number<std::int64_t>(rest);
 }
 
 }  // namespace
@@ -40,12 +39,11 @@ std::vector<NumberedProcess> numbered_processes() {
   std::error_code error;
   for (std::filesystem::directory_iterator it("/proc", error), end; !error && it != end; it.increment(error)) {
     const std::string entry = it->path().filename().string();
-    pid_t pid = 0;
-    const auto [rest, wrong] = std::from_chars(entry.data(), entry.data() + entry.size(), pid);
-    if (wrong != std::errc() || rest != entry.data() + entry.size() || pid == getpid()) continue;
+    const auto pid = parse_number<pid_t>(entry);
+    if (!pid || *pid == getpid()) continue;
     const auto number = number_in(read_small_file(it->path().string() + "/limits").value_or(""));
-    if (!number || !start_ticks(pid)) continue;  // one that has ended still has limits
-    found.push_back({pid, printable(read_word(it->path().string() + "/comm").value_or(""), 32), *number});
+    if (!number || !start_ticks(*pid)) continue;  // one that has ended still has limits
+    found.push_back({*pid, printable(read_word(it->path().string() + "/comm").value_or(""), 32), *number});
   }
   return found;
 }

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay::platform {
 
@@ -33,10 +34,7 @@ std::optional<std::string> read_word(const std::string& path) {
 std::optional<std::int64_t> read_integer_file(const std::string& path) {
   const auto word = read_word(path);
   if (!word) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), value);
-  if (error != std::errc() || end != word->data() + word->size()) return std::nullopt;
-  return value;
+  return parse_number<std::int64_t>(*word);
 }
 
 std::optional<std::int64_t> integer_after(const std::string& text, const std::string& key) {
@@ -44,9 +42,8 @@ std::optional<std::int64_t> integer_after(const std::string& text, const std::st
   if (at == std::string::npos) return std::nullopt;
   at = text.find_first_of("-0123456789", at + key.size() + (at == 0 ? 0 : 1));
   if (at == std::string::npos) return std::nullopt;
-  std::int64_t value = 0;
-  if (std::from_chars(text.data() + at, text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
-  return value;
+  auto rest = std::string_view(text).substr(at);
+  return take_number<std::int64_t>(rest);
 }
 
 }  // namespace assay::platform

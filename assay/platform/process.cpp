@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <map>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/platform/proc.hpp"
 
@@ -52,9 +52,7 @@ void for_each_number(const std::string& directory, Visit visit) {
   if (entries == nullptr) return;
   while (const dirent* entry = readdir(entries)) {
     const std::string name = entry->d_name;
-    pid_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size()) visit(number);
+    if (const auto number = parse_number<pid_t>(name)) visit(*number);
   }
   closedir(entries);
 }
@@ -71,13 +69,10 @@ std::optional<std::vector<pid_t>> listed_children(pid_t pid) {
     const auto text = read_small_file(tasks + "/" + std::to_string(task) + "/children");
     if (!text) return;
     if (!children) children.emplace();
-    const char* end = text->data() + text->size();
-    pid_t child = 0;
-    for (const char* at = text->data(); at < end;) {
-      const auto [rest, error] = std::from_chars(at, end, child);
-      if (error != std::errc()) break;
-      children->push_back(child);
-      at = rest + 1;
+    std::string_view rest = *text;
+    while (const auto child = take_number<pid_t>(rest)) {
+      children->push_back(*child);
+      if (!rest.empty()) rest.remove_prefix(1);
     }
   });
   return children;
@@ -120,11 +115,15 @@ std::optional<std::int64_t> process_cpu_ns(pid_t pid) {
 std::optional<ThreadUse> read_schedstat(const std::string& path) {
   const auto text = read_word(path);
   if (!text) return std::nullopt;
+  std::string_view rest = *text;
+  const auto cpu_ns = take_number<std::int64_t>(rest);
+  if (!cpu_ns || rest.empty()) return std::nullopt;
+  rest.remove_prefix(1);
+  const auto wait_ns = take_number<std::int64_t>(rest);
+  if (!wait_ns) return std::nullopt;
   ThreadUse use;
-  const char* end = text->data() + text->size();
-  const auto first = std::from_chars(text->data(), end, use.cpu_ns);
-  if (first.ec != std::errc() || first.ptr >= end) return std::nullopt;
-  if (std::from_chars(first.ptr + 1, end, use.wait_ns).ec != std::errc()) return std::nullopt;
+  use.cpu_ns = *cpu_ns;
+  use.wait_ns = *wait_ns;
   return use;
 }
 
@@ -295,9 +294,8 @@ std::int64_t resident_bytes(const std::vector<pid_t>& processes) {
     const auto text = read_small_file("/proc/" + std::to_string(pid) + "/statm");
     if (!text) continue;
     const auto space = text->find(' ');
-    std::int64_t pages = 0;
-    if (space != std::string::npos) std::from_chars(text->data() + space + 1, text->data() + text->size(), pages);
-    bytes += pages * page;
+    auto rest = std::string_view(*text).substr(space == std::string::npos ? text->size() : space + 1);
+    bytes += take_number<std::int64_t>(rest).value_or(0) * page;
   }
   return bytes;
 }

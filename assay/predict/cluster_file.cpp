@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "assay/core/text/file.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/text.hpp"
@@ -65,9 +65,8 @@ class Section {
 
   double number(const Yaml& node, const char* key, double least, double most) const {
     const auto& written = text(node, key);
-    double value = 0;
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
-    if (error == std::errc() && end == written.data() + written.size() && value >= least && value <= most) return value;
+    const auto value = parse_number<double>(written);
+    if (value && *value >= least && *value <= most) return *value;
     throw LocatedError(place(node),
                        fmt::format("{}: {} is not a number from {} to {}.", name_of(key), shown(written), least, most));
   }
@@ -97,12 +96,11 @@ class Section {
 };
 
 double share_in(const Section& section, const Yaml& node, std::string_view part) {
-  double value = 0;
   const bool percent = part.ends_with('%');
   if (percent) part.remove_suffix(1);
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-  if (percent) value /= 100;
-  if (error == std::errc() && end == part.data() + part.size() && value > 0 && value <= 1) return value;
+  const auto number = parse_number<double>(part);
+  const double value = number.value_or(0) / (percent ? 100 : 1);
+  if (value > 0 && value <= 1) return value;
   throw LocatedError(
       section.place(node),
       fmt::format("device.efficiency: {} is not a share of the peak. Write a range, such as 35%-50%, or one "

@@ -1,10 +1,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/model/tables/measured.hpp"
 #include "assay/report/results/machines.hpp"
 #include "assay/report/subjects/fit.hpp"
@@ -96,11 +96,8 @@ model::Model find_model(const std::string& named, const std::string& store) {
 }
 
 double number_of(const std::string& text, const std::string& flag) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0)) {
-    fail(ErrorKind::usage, "{}: {} is not a number above zero.", flag, shown(text));
-  }
+  const double value = parse_number<double>(text).value_or(0);
+  if (!(value > 0)) fail(ErrorKind::usage, "{}: {} is not a number above zero.", flag, shown(text));
   return value;
 }
 

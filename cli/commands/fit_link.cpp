@@ -148,7 +148,7 @@ std::vector<std::string> names_of_link_sources() {
 void add_link_flags(CLI::App& command, LinkFlags& flags) {
   command
       .add_option("--collectives", flags.collectives,
-                  "Fit a link to what OSU benchmarks or nccl-tests printed, or to CSV")
+                  "Fit a link to what benchmarks of collectives printed, or to CSV; --format lists them")
       ->type_name("FILE");
   command.add_option("--format", flags.format, "Read --collectives in this format [seen from the text]")
       ->check(CLI::IsMember(names_of_link_sources()));

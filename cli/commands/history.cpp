@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "assay/compare/history.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/report/subjects/history.hpp"
 #include "assay/store/selection.hpp"
@@ -35,9 +35,8 @@ double parse_share(const std::string& text) {
   std::string_view number = text;
   if (number.ends_with('%')) number.remove_suffix(1);
   while (number.ends_with(' ')) number.remove_suffix(1);
-  double percent = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc() || end != number.data() + number.size() || !(percent >= 0.1 && percent <= 1000)) {
+  const double percent = parse_number<double>(number).value_or(0);
+  if (!(percent >= 0.1 && percent <= 1000)) {
     fail(ErrorKind::usage, "--least: {} is not a share from 0.1% to 1000%. Write it as 2%.", shown(text));
   }
   return percent / 100;

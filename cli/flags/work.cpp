@@ -1,12 +1,12 @@
 #include "cli/flags/work.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "assay/compare/stopping.hpp"
 #include "assay/core/text/hash.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/store/spool.hpp"
 #include "cli/command.hpp"
@@ -32,9 +32,7 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
 /// Nodes of the Slurm allocation that this process is in; 0 where it is in none.
 std::int64_t allocated_nodes() {
   const char* text = std::getenv("SLURM_JOB_NUM_NODES");
-  std::int64_t nodes = 0;
-  if (text != nullptr) std::from_chars(text, text + std::strlen(text), nodes);
-  return nodes;
+  return parse_number<std::int64_t>(text == nullptr ? "" : text).value_or(0);
 }
 
 /// Runs of each trial that the next look needs; empty where all is known.

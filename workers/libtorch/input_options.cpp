@@ -1,8 +1,8 @@
 #include "workers/libtorch/input_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "assay/core/text/number.hpp"
 #include "workers/common/options.hpp"
 
 namespace assay::libtorch {
@@ -19,10 +19,9 @@ constexpr std::string_view kInteger = "integer:";
 }
 
 std::int64_t size_of(std::string_view part, const std::string& name, const std::string& text) {
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
-  if (error != std::errc() || end != part.data() + part.size() || size < 1) malformed(name, text);
-  return size;
+  const auto size = parse_number<std::int64_t>(part);
+  if (!size || *size < 1) malformed(name, text);
+  return *size;
 }
 
 InputOption parse_input(const std::string& name, const std::string& text, std::int64_t batch) {

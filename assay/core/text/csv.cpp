@@ -1,7 +1,8 @@
 #include "assay/core/text/csv.hpp"
 
-#include <charconv>
 #include <cmath>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay {
 namespace {
@@ -16,9 +17,8 @@ bool begins_as_formula(std::string_view text) {
 }
 
 bool is_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value);
 }
 
 bool is_blank(char c) {

@@ -1,13 +1,13 @@
 #include "assay/core/text/units.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/number.hpp"
 
 namespace assay {
 namespace {
@@ -74,10 +74,10 @@ const Units& byte_rate_units() {
 /// "1.5 ms" by a table; null where it is not a finite number from 0 on with one of its units. `plain` is what a number
 /// without a unit is counted in, 0 where there must be one.
 std::optional<double> quantity(const std::string& text, const Units& units, double plain) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
-  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  std::string_view unit = text;
+  const auto taken = take_number<double>(unit);
+  if (!taken || !std::isfinite(*taken) || *taken < 0) return std::nullopt;
+  const double number = *taken;
   if (unit.empty()) return plain > 0 ? std::optional(number * plain) : std::nullopt;
   if (unit.front() == ' ') unit.remove_prefix(1);
   const auto found = units.find(unit);

@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/utf8.hpp"
 
 namespace assay::measure {
@@ -22,11 +22,8 @@ constexpr std::int64_t kAnswerWithinNs = 2'000'000'000;
 }  // namespace
 
 std::optional<double> parse_joules(const std::string& line) {
-  double value = 0;
-  const char* end = line.data() + line.size();
-  const auto [at, error] = std::from_chars(line.data(), end, value);
-  if (error != std::errc() || at != end || !std::isfinite(value) || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(line);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 Meter::Meter(const std::string& program, const std::vector<std::string>& environment) : program_(program) {

@@ -5,12 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "assay/core/text/number.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/measure/rank/rank.hpp"
 #include "assay/measure/run_directory.hpp"
@@ -45,12 +45,12 @@ int main(int argc, char** argv) {
   // Under mpirun and srun all processes get the same arguments, and find their number in the environment.
   const char* digits = argc == 3 ? argv[2] : std::getenv("OMPI_COMM_WORLD_RANK");
   if (digits == nullptr) digits = std::getenv("SLURM_PROCID");
-  std::size_t number = 0;
-  if (argc < 2 || argc > 3 || digits == nullptr ||
-      std::from_chars(digits, digits + std::strlen(digits), number).ec != std::errc()) {
+  const auto parsed = assay::parse_number<std::size_t>(digits == nullptr ? "" : digits);
+  if (argc < 2 || argc > 3 || !parsed) {
     std::fprintf(stderr, "assay-rank is started by assay: assay-rank RUN_DIRECTORY NUMBER\n");
     return 2;
   }
+  const std::size_t number = *parsed;
   catch_signals();
   if (argc == 2) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // The agent's host lock stays open here while the worker lives, and must not reach the worker.

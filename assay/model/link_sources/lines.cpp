@@ -1,8 +1,9 @@
 #include "assay/model/link_sources/lines.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay::model {
 namespace {
@@ -39,8 +40,9 @@ std::vector<std::string_view> split_at(std::string_view text, char separator, co
 
 template <typename T>
 bool read_whole(std::string_view word, T& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && end == word.data() + word.size();
+  const auto number = parse_number<T>(word);
+  value = number.value_or(T{});
+  return number.has_value();
 }
 
 std::string_view word_at(const SourceLine& line, std::size_t word, const char* what) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "assay/core/text/csv.hpp"
+#include "assay/core/text/number.hpp"
 
 namespace assay::model {
 namespace {
@@ -25,10 +25,8 @@ double unit_of(const std::string& column) {
 }
 
 std::optional<double> number_in(const std::string& cell) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(cell);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::size_t column_named(const Frame& frame, const std::string& name, const char* flag) {

@@ -1,7 +1,8 @@
 #include "assay/platform/machine/cpuinfo.hpp"
 
-#include <charconv>
 #include <sstream>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay::platform {
 namespace {
@@ -23,9 +24,9 @@ std::map<std::int64_t, CpuinfoEntry> parse_cpuinfo(const std::string& text) {
     if (colon == std::string::npos) continue;
     const auto key = trimmed(line.substr(0, colon));
     const auto value = trimmed(line.substr(colon + 1));
-    std::int64_t number = 0;
-    if (key == "processor" && std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc()) {
-      current = &cpus[number];
+    const auto number = parse_number<std::int64_t>(value);
+    if (key == "processor" && number) {
+      current = &cpus[*number];
     } else if (current != nullptr) {
       (*current)[key] = value;
     }

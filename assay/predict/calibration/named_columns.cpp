@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+
+#include "assay/core/text/number.hpp"
 
 namespace assay::predict {
 namespace {
@@ -42,9 +43,8 @@ void NamedColumns::wrong(std::size_t row, const std::string& what) const {
 
 double NamedColumns::number_in(std::string_view text, std::size_t row, const std::string& column,
                                const std::string& hint) const {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value)) return value;
+  const auto value = parse_number<double>(text);
+  if (value && *value >= 0 && std::isfinite(*value)) return *value;
   wrong(row, fmt::format("{}: {} is not a number of at least zero.{}", column, shown(std::string(text)), hint));
 }
 

@@ -1,7 +1,7 @@
+#include "assay/core/text/number.hpp"
 #include "assay/predict/layer_source.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -30,10 +30,8 @@ double request_seconds(const Request& request) {
 
 /// Milliseconds as both releases write them; null where it is no number from 0 on.
 std::optional<double> milliseconds_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0;
-  return good ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 /// The tool in C++ writes EXECUTED, the one in Python Status.EXECUTED.

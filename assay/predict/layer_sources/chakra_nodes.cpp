@@ -1,10 +1,10 @@
 #include "assay/predict/layer_sources/chakra_nodes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "assay/core/text/json.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/protobuf.hpp"
 #include "assay/predict/layer_sources/json_members.hpp"
 
@@ -30,11 +30,9 @@ double first_tensor_bytes(std::string_view text) {
   text.remove_prefix(2);
   double product = 1;
   for (std::size_t i = 0; i < kValues + 2; ++i) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number < 0) return 0;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (i >= kValues) product *= static_cast<double>(number);
+    const auto number = take_number<std::int64_t>(text);
+    if (!number || *number < 0) return 0;
+    if (i >= kValues) product *= static_cast<double>(*number);
     if (!text.starts_with(", ")) return 0;
     text.remove_prefix(2);
   }

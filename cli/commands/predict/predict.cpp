@@ -1,6 +1,6 @@
-#include <charconv>
 #include <memory>
 
+#include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/plan/sweep.hpp"
 #include "assay/predict/replay.hpp"
@@ -99,9 +99,8 @@ predict::Adversity adversity_of(const PredictFlags& o) {
   predict::Adversity adversity;
   for (const auto& text : o.stragglers) {
     const auto [node, factor] = split_assignment(text, "--straggler");
-    double value = 0;
-    const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), value);
-    if (error != std::errc() || end != factor.data() + factor.size() || !(value >= 1)) {
+    const double value = parse_number<double>(factor).value_or(0);
+    if (!(value >= 1)) {
       fail(ErrorKind::usage, "--straggler: {} is not a factor of at least 1. Write, for example, 3=1.5.",
            shown(factor));
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/store/location.hpp"
 #include "assay/store/stores/postgres/errors.hpp"
 #include "assay/store/stores/postgres/libpq.hpp"
@@ -72,10 +72,9 @@ class Result {
   template <typename T>
   T number(int column) const {
     const auto digits = text(column);
-    T value{};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    ASSAY_CHECK(error == std::errc() && end == digits.data() + digits.size());
-    return value;
+    const auto value = parse_number<T>(digits);
+    ASSAY_CHECK(value.has_value());
+    return *value;
   }
 
   std::unique_ptr<pg_result, Clear> rows_;
