@@ -143,5 +143,42 @@ TEST(Import, TextBeyondTheLimitsIsRefused) {
   EXPECT_THROW(import_points(link_sources::osu, "nothing", ask(2)), Error);
 }
 
+constexpr const char* kImb = R"(
+#----------------------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier)
+#----------------------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.90         0.00
+         1024         1000         2.00       512.00
+
+# Benchmarking Allgather
+# #processes = 4
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.05         0.05         0.05
+         4096         1000        10.00        30.00        20.00
+
+# Benchmarking Barrier
+# #processes = 4
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1000         3.00         3.10         3.05
+)";
+
+TEST(Import, ImbCountsTheLastRankAndTheWholeBuffer) {
+  EXPECT_EQ(&link_source_for("", kImb, "a"), &link_sources::imb);
+  const auto points = import_points(link_sources::imb, kImb, ask());
+  ASSERT_EQ(points.size(), 2u);  // a message of no bytes says nothing of bytes, and a barrier has none
+  EXPECT_EQ(points[0].collective, Collective::ping_pong);
+  EXPECT_DOUBLE_EQ(points[0].seconds, 4e-6);  // there and back
+  EXPECT_EQ(points[1].collective, Collective::all_gather);
+  EXPECT_EQ(points[1].ranks, 4);
+  EXPECT_DOUBLE_EQ(points[1].bytes, 4 * 4096);
+  EXPECT_DOUBLE_EQ(points[1].seconds, 30e-6);
+  EXPECT_NE(points[0].run, points[1].run);
+  EXPECT_THAT([] { import_points(link_sources::imb, kImb, ask(8)); }, ThrowsMessage<Error>(HasSubstr("names 2 ranks")));
+}
+
 }  // namespace
 }  // namespace assay::model
