@@ -3,7 +3,7 @@
 namespace assay::cli {
 namespace {
 
-/// "TEXT:{json,csv}" has the values that are allowed behind it.
+/// "TEXT:{json,csv}" has the values that are allowed after it.
 std::vector<std::string> choices_in(const std::string& type) {
   const auto begin = type.find(":{");
   const auto end = type.find('}', begin == std::string::npos ? 0 : begin);

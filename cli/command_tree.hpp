@@ -18,7 +18,7 @@ struct TreeOption {
 
 /// A command with its subcommands below it.
 struct TreeCommand {
-  std::string path;  ///< as typed behind "assay", with a space between; empty for the program itself
+  std::string path;  ///< as typed after "assay", with a space between; empty for the program itself
   std::string description;
   std::string examples;
   std::vector<TreeOption> options;

@@ -22,7 +22,7 @@ fs::path beside_program(const char* in_build, const char* installed) {
 
 struct UsersFolder {
   const char* variable;       ///< names the folder itself
-  const char* base_variable;  ///< names what it lies in; counts only where it is absolute
+  const char* base_variable;  ///< names what it is in; counts only where it is absolute
   const char* base;           ///< otherwise, below the home folder
   const char* name;
 };

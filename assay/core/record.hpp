@@ -209,7 +209,7 @@ struct Reason {
   std::string code;     ///< steal, neighbours, swap, probe: they pass; throttled, oversubscribed: they stay
   std::string message;  ///< with the figures, and what to do
   bool passing =
-      true;  ///< false: it lies in the settings or in limits of the machine, and measuring again shows it again
+      true;  ///< false: it is in the settings or in limits of the machine, and measuring again shows it again
 };
 
 template <typename V>

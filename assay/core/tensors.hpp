@@ -17,7 +17,7 @@ struct EnumNames<TensorType> {
   static constexpr std::array<const char*, 2> names{"F32", "I64"};
 };
 
-/// Where a tensor lies in a safetensors file.
+/// Where a tensor is in a safetensors file.
 struct TensorPlace {
   TensorType type = TensorType::f32;
   std::vector<std::int64_t> shape;

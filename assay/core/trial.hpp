@@ -70,7 +70,7 @@ std::string title(const Trial& trial);
 struct Stop {
   double half_width = 0.01;       ///< of the interval, as a share of the median
   std::int64_t most_runs = 20;    ///< of a trial
-  std::optional<double> seconds;  ///< of measuring the campaign; no look is begun behind it
+  std::optional<double> seconds;  ///< of measuring the campaign; no look is begun after it
 };
 
 template <typename V>

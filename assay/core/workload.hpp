@@ -51,7 +51,7 @@ void describe(V& v, Workload& w) {
 /// Throws Error{usage} naming the field where a value is outside its range.
 void check(const Workload& workload);
 
-/// "toy train b8", with options and a precision other than fp32 behind it: one line for a person.
+/// "toy train b8", with options and a precision other than fp32 after it: one line for a person.
 std::string title(const Workload& workload);
 
 // Instantiated once, in the source: the mapping is what costs most to compile.

@@ -19,7 +19,7 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  /// Starts the processes of `order`, which lies in `directory`; the descriptors in `inherit` stay open in them. Throws
+  /// Starts the processes of `order`, which is in `directory`; the descriptors in `inherit` stay open in them. Throws
   /// Error where a program cannot be started; what was started before is then ended by the caller. What is returned
   /// ends when the processes have.
   virtual std::vector<process::Spawned> start(const std::filesystem::path& directory, const Order& order,

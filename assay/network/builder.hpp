@@ -46,7 +46,7 @@ class Builder {
   std::string batch_norm(const std::string& name, const std::string& input, double epsilon);
   std::string layer_norm(const std::string& name, const std::string& input, double epsilon);
   std::string rms_norm(const std::string& name, const std::string& input, double epsilon);
-  /// A convolution without bias and the norm behind it, "name.conv" and "name.bn": how most image networks are made.
+  /// A convolution without bias and the norm after it, "name.conv" and "name.bn": how most image networks are made.
   std::string normed_convolution(const std::string& name, const std::string& input, std::int64_t channels,
                                  const Window& window, double epsilon, std::int64_t groups = 1);
   std::string max_pool(const std::string& name, const std::string& input, const Window& window, bool ceil = false);

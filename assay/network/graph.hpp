@@ -259,7 +259,7 @@ void complete(Graph& graph);
 /// The graph as it travels to a worker: with what is derived, without nulls.
 json to_wire(const Graph& graph);
 
-/// Reads a graph from outside and completes it: what is derived is derived anew, whatever stood there.
+/// Reads a graph from outside and completes it: what is derived is derived again, whatever stood there.
 Graph read_graph(const json& wire);
 
 /// Identity of what is computed: a hash over inputs, nodes, output and loss, without what is derived from them and

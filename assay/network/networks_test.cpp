@@ -244,7 +244,7 @@ TEST(Networks, UnetGoesDownAndUp) {
   EXPECT_DOUBLE_EQ(at(64, 256), 2 * macs);
 }
 
-// VGG-16 without its linear layers, whose parameters are 25089 * 4096 + 4097 * 4096 + 4097 * 1000; six layers behind it
+// VGG-16 without its linear layers, whose parameters are 25089 * 4096 + 4097 * 4096 + 4097 * 1000; six layers after it
 // and a weight for each of 512 channels; at each place of six maps some boxes with 4 + 91 numbers.
 TEST(Networks, Ssd300LooksAtSixMaps) {
   const auto convolution = [](std::int64_t k, std::int64_t m, std::int64_t n) { return (k * k * m + 1) * n; };

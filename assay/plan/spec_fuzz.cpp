@@ -25,7 +25,7 @@ assay::plan::Catalog open_catalog() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay;
   static const plan::Catalog catalog = open_catalog();
-  // Small limits keep an input quick; what lies behind them is more of the same.
+  // Small limits keep an input quick; what is after them is more of the same.
   static constexpr plan::SweepLimits kLimits{.trials = 200, .runs = 1'000'000, .text_bytes = 1 << 20};
   try {
     const auto campaign = plan::read_spec({reinterpret_cast<const char*>(data), size}, "fuzz.yaml", catalog, kLimits);

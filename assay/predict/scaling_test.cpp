@@ -19,7 +19,7 @@ Question slow_links() {
 }
 
 TEST(Scaling, WeakKeepsTheBatchAndLosesToTheRing) {
-  // On 4: 3 s of compute and 2 x 3/4 x 100 / 10 = 15 s of ring behind it.
+  // On 4: 3 s of compute and 2 x 3/4 x 100 / 10 = 15 s of ring after it.
   const auto point = predict_point(slow_links(), 4);
   EXPECT_NEAR(point.step.seconds, 18, 1e-6);
   EXPECT_NEAR(point.samples_per_second, 32.0 / 18, 1e-6);

@@ -33,7 +33,7 @@ std::vector<double> divergences(std::span<const double> series);
 /// test agrees; then the weakest points are taken away one by one until all keep the rule, as Apache Otava does. Three
 /// things differ from it: a level that ends again within the window is also held against its beginning alone; the test
 /// knows that neighbours in a series resemble each other (it counts fewer values where residuals are correlated); and
-/// each point is placed anew between its neighbours in the end.
+/// each point is placed again between its neighbours in the end.
 std::vector<ChangePoint> change_points(std::span<const double> series, const ChangeRule& rule = {});
 
 }  // namespace assay::stats

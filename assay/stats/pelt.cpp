@@ -68,7 +68,7 @@ std::vector<std::size_t> segment_starts(const std::vector<double>& values, const
         begin_of_last[end] = candidate.begin;
       }
     }
-    // A change at `end` is as good as going on from a dearer candidate, once the segment behind it is long enough.
+    // A change at `end` is as good as going on from a dearer candidate, once the segment after it is long enough.
     for (auto& candidate : candidates) {
       const bool dearer = best[candidate.begin] + cost(candidate.begin, end) >= best[end];
       if (candidate.worse_from == kNever && dearer) candidate.worse_from = end + shortest;

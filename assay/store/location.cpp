@@ -34,7 +34,7 @@ bool is_server(const std::string& scheme) {
   return scheme == "postgresql" || scheme == "postgres";
 }
 
-/// Whether `name` stands at `at`, and behind it, perhaps after blanks, an equals sign.
+/// Whether `name` stands at `at`, and after it, perhaps after blanks, an equals sign.
 bool assigns(const std::string& text, std::size_t at, std::string_view name) {
   if (text.compare(at, name.size(), name) != 0) return false;
   const auto next = text.find_first_not_of(kBlanks, at + name.size());
@@ -162,7 +162,7 @@ Url parse_url(const std::string& text) {
   harmless_query(rest.substr(query), url.password);
   url.password =
       url.password || (who.size() < rest.size() && rest[who.size()] == '@' && who.find(':') != std::string::npos);
-  // A password that is not escaped as it should may hold '@', '/' or '?': what is shown begins behind the last '@'.
+  // A password that is not escaped as it should may hold '@', '/' or '?': what is shown begins after the last '@'.
   if (const auto at = rest.rfind('@'); at != std::string::npos) {
     url.user = rest.substr(0, rest.find_first_of(":@/?"));
     rest = rest.substr(at + 1);

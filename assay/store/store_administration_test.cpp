@@ -105,7 +105,7 @@ TEST_P(StoreSuite, ADroppedCampaignIsGoneAndOthersStay) {
   EXPECT_EQ(text_of(store_->progress(kept)), "runs 2 ready 1 leased 0 done 1 failed 1 set_aside 0");
   EXPECT_THROW((void)store_->progress(id), Error);
   EXPECT_THROW(store_->drop(id), Error);
-  EXPECT_EQ(store_->plan(campaign, false).new_runs, 6) << "the same command begins it anew";
+  EXPECT_EQ(store_->plan(campaign, false).new_runs, 6) << "the same command begins it again";
 }
 
 TEST_P(StoreSuite, ACampaignThatAgentsWorkOnIsNotDropped) {

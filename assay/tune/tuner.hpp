@@ -42,7 +42,7 @@ struct Answer {
 /// more than 1 %. Of several the fastest; null where there is none.
 std::optional<std::size_t> faster_baseline(const std::vector<Gain>& gains);
 
-/// Searches, then measures the winner anew against every baseline and on the way from framework-default to it. A
+/// Searches, then measures the winner again against every baseline and on the way from framework-default to it. A
 /// baseline that turns out faster is the answer: a search among noisy runs may have been lucky.
 Answer tune(const Candidates& candidates, const Resources& resources, const TuneOptions& options,
             MeasuredObjective& objective);

@@ -49,7 +49,7 @@ bool has_form(std::string_view text, std::string_view form) {
          });
 }
 
-/// A day that exists, with or without a time of that day behind it.
+/// A day that exists, with or without a time of that day after it.
 void check_since(const std::string& text) {
   const auto number = [&](std::size_t at, std::size_t length) { return std::stoi(text.substr(at, length)); };
   bool good = has_form(text, "0000-00-00") || has_form(text, "0000-00-00T00:00");

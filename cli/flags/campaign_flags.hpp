@@ -17,7 +17,7 @@ struct CampaignFlags {
   std::string what;  ///< networks, or a campaign file
   PlanFlags plan;
   MeasureFlags measure;
-  std::vector<std::string> command;  ///< behind --
+  std::vector<std::string> command;  ///< after --
   std::string name;
   std::int64_t runs = 10;
   std::int64_t seed = 1;

@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-/// The value of an enumeration that a person named behind `flag`. Throws Error{usage} that lists those there are.
+/// The value of an enumeration that a person named after `flag`. Throws Error{usage} that lists those there are.
 template <typename Enum>
 Enum choice_of(const std::string& text, const std::string& flag) {
   const auto& names = EnumNames<Enum>::names;

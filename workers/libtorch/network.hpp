@@ -5,7 +5,7 @@
 
 namespace assay::libtorch {
 
-/// A graph of Assay's. Values lie in slots: those of the inputs first, then one for each node.
+/// A graph of Assay's. Values are in slots: those of the inputs first, then one for each node.
 class Network : public Model {
  public:
   struct Node {

@@ -27,7 +27,7 @@ Shapes shapes_of(const Workshop& workshop) {
     shapes.output.push_back(windows_along(workshop.options(), size));
     shapes.weight.push_back(workshop.size("kernel"));
     shapes.strides.push_back(workshop.size("stride"));
-    // What does not fit behind the last window is cut off, by a padding that is smaller there or negative.
+    // What does not fit after the last window is cut off, by a padding that is smaller there or negative.
     shapes.padding.push_back(workshop.size("padding"));
   }
   return shapes;

@@ -242,7 +242,7 @@ json parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
     fail(ErrorKind::bad_input, "{} bytes of JSON where at most {} are taken", text.size(), limits.bytes);
   }
-  // The parser takes a zero byte as the end of the text and would accept anything behind it.
+  // The parser takes a zero byte as the end of the text and would accept anything after it.
   if (const auto zero = text.find('\0'); zero != std::string_view::npos) {
     fail(ErrorKind::bad_input, "not acceptable JSON: byte {}: a zero byte", zero + 1);
   }

@@ -16,7 +16,7 @@ namespace {
 /// The samples of one process, and from where on they are summarised.
 struct Series {
   std::vector<double> samples_ns;  ///< all
-  std::size_t from = 0;            ///< behind the warm-up
+  std::size_t from = 0;            ///< after the warm-up
   std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = 0;
   std::optional<SteadyKind> kind;

@@ -13,7 +13,7 @@ struct Summarised {
   std::optional<Steady> steady;  ///< null where there are too few samples to tell
 };
 
-/// Figures of a run from the samples of all its processes, from the steady state on: behind the warm-up that was asked
+/// Figures of a run from the samples of all its processes, from the steady state on: after the warm-up that was asked
 /// for and, where one is found, behind the longer one that was seen. Where there is no steady state nothing more is cut
 /// off. Throughput of several instances counts only the time in which all of them run.
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial);

@@ -45,7 +45,7 @@ Meter::Meter(const std::string& program, const std::vector<std::string>& environ
   from.write_end.reset();
   questions_ = std::move(to.write_end);
   answers_ = std::move(from.read_end);
-  read();  // it may have to load something first: that must not lie in a window
+  read();  // it may have to load something first: that must not be in a window
 }
 
 Meter::~Meter() {

@@ -27,9 +27,9 @@ class Sync {
   /// Waits until it is turn `turn`; false where the pair has been told to stop before.
   [[nodiscard]] bool wait_turn(std::int64_t turn, const Tick& tick);
 
-  /// Turn behind the last one of a pair that was told to stop.
+  /// Turn after the last one of a pair that was told to stop.
   std::int64_t stopped_at() const;
-  /// Waits for a turn behind the stop.
+  /// Waits for a turn after the stop.
   void wait_last_turn(std::int64_t turn, const Tick& tick);
 
   /// One of `members` processes has done its part of `turn`. The last one runs `decide` (true: stop after this turn)

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 
-/// Titles of the benchmarks that are read, without "# OSU MPI" before them and "Latency Test v…" behind them.
+/// Titles of the benchmarks that are read, without "# OSU MPI" before them and "Latency Test v…" after them.
 constexpr std::array<std::pair<std::string_view, Collective>, 6> kTitles{{
     {"Allreduce", Collective::all_reduce},
     {"Allgather", Collective::all_gather},

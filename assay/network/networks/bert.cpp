@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kHeadFeatures = 64;
 
-/// Self-attention, then two linear layers; each with a shortcut and a norm behind it.
+/// Self-attention, then two linear layers; each with a shortcut and a norm after it.
 std::string bert_layer(Builder& b, const std::string& prefix, const std::string& input, std::int64_t features,
                        double epsilon, double dropout) {
   const auto query = b.linear(prefix + "query", input, features);

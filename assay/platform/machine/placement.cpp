@@ -60,7 +60,7 @@ std::vector<Cores> split_by(const Cores& cores, std::size_t level) {
   return groups;
 }
 
-/// How many of `count` equal shares each group takes so that no share lies in two groups; empty where that cannot be.
+/// How many of `count` equal shares each group takes so that no share is in two groups; empty where that cannot be.
 /// A group of n cores holds m shares of q or q + 1 cores exactly where m q <= n <= m (q + 1).
 std::vector<std::int64_t> whole_shares(const std::vector<Cores>& groups, std::int64_t count, std::int64_t total) {
   const std::int64_t q = total / count;

@@ -36,7 +36,7 @@ Cpus joined(Cpus a, const Cpus& b) {
   return a;
 }
 
-/// Places of sockets, nodes or cores that some CPUs lie in.
+/// Places of sockets, nodes or cores that some CPUs are in.
 template <typename Where>
 std::set<std::int64_t> places(const Topology& topology, const Cpus& cpus, Where where) {
   std::set<std::int64_t> found;

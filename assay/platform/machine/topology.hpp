@@ -63,7 +63,7 @@ Topology topology_from_xml_text(const std::string& text, const std::string& name
 /// are gone, but memory without CPUs of its own stays.
 Topology restricted_to(const Topology& whole, const std::vector<std::int64_t>& cpus);
 
-/// A machine as text that says how many of what lies in what, whatever the numbers:
+/// A machine as text that says how many of what is in what, whatever the numbers:
 ///   "2 socket[node[L3 32768K[8 L2 1024K[L1 32K[core[2 thread]]]]]]"
 /// Two machines that a worker cannot tell apart have the same shape. Sizes of memory are no part of it: the kernel
 /// reports other ones from boot to boot.

@@ -15,7 +15,7 @@ std::vector<std::string> parts_of(const Named& named) {
   plain.network = workload.network;
   plain.mode = workload.mode;
   plain.batch = workload.batch;
-  const auto size = title(plain).size();  // what stands behind it are precision, data and options
+  const auto size = title(plain).size();  // what stands after it are precision, data and options
   auto rest = title(workload);
   rest.erase(0, std::min(rest.size(), size + 1));
   const auto how = conditions(*named.trial);

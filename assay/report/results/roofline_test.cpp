@@ -63,7 +63,7 @@ TEST(Peak, AnotherGraphUnderTheSameNameHasNoFlops) {
   EXPECT_FALSE(results[0].flops_per_second);
 }
 
-// A triad of 2^25 elements moves 402,653,184 bytes: 50 a second are 20.13 GB/s. One of 2^20 may lie in a cache.
+// A triad of 2^25 elements moves 402,653,184 bytes: 50 a second are 20.13 GB/s. One of 2^20 may be in a cache.
 TEST(Bandwidth, IsThatOfTheFastestTriadBeyondCaches) {
   auto small = result("triad", 1e6);
   small.trial.workload.options = {{"elements", std::int64_t{1} << 20}};

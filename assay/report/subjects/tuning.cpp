@@ -63,7 +63,7 @@ std::string outcome_text(const tune::Tuning& tuning) {
   if (!tuning.results) return text + "\n";
   const auto& results = *tuning.results;
   if (results.seconds) text += fmt::format("   {}", cost_text(tuning.goal, *results.seconds));
-  text += fmt::format("\n{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain anew\n",
+  text += fmt::format("\n{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain again\n",
                       results.tried.size(), results.candidates, results.search_runs, results.search_seconds,
                       results.verify_runs);
   if (!results.within_limit) {

@@ -36,7 +36,7 @@ struct Refusal : Error {
   std::string state;
 };
 
-/// Parameters of a connection: ours first, so that the URL may say otherwise; those behind it hold in any case.
+/// Parameters of a connection: ours first, so that the URL may say otherwise; those after it hold in any case.
 struct Parameters {
   explicit Parameters(const std::string& url)
       : values{"10", "10", "5", "3", "15000", "assay", default_sslmode(url), url.c_str(), "UTF8", nullptr} {}

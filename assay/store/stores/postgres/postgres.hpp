@@ -12,7 +12,7 @@
 
 namespace assay::store::postgres {
 
-/// A store in the schema `assay` of a PostgreSQL database, for a team or a cluster. Planning, leases and queries lie in
+/// A store in the schema `assay` of a PostgreSQL database, for a team or a cluster. Planning, leases and queries are in
 /// files of their own.
 class PostgresStore : public Store {
  public:

@@ -20,7 +20,7 @@ struct Emission {
   std::optional<std::string> preload;           ///< library of the allocator
 };
 
-// One for each format that is more than a line or two; each lies in a file of its name.
+// One for each format that is more than a line or two; each is in a file of its name.
 std::string emit_sh(const Emission& emission);
 std::string emit_python(const Emission& emission);
 std::string emit_slurm(const Emission& emission);
