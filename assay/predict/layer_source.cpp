@@ -1,5 +1,6 @@
 #include "assay/predict/layer_source.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace assay::predict {
@@ -10,12 +11,10 @@ LayerTable import_layers(std::string_view text, const std::string& name, std::in
 #include "assay/predict/layer_sources/layer_sources.inc"
 #undef LAYER_SOURCE
   };
-  for (const auto* source : sources) {
-    if (source->recognises(text)) return source->read(text, name, batch);
-  }
-  std::string known;
-  for (const auto* source : sources) known += (known.empty() ? "" : ", ") + std::string(source->description);
-  fail(ErrorKind::bad_input, "{}: this is not one of these: {}.", name, known);
+  const auto found =
+      std::find_if(sources.begin(), sources.end(), [&](const auto* one) { return one->recognises(text); });
+  ASSAY_CHECK(found != sources.end());
+  return (*found)->read(text, name, batch);
 }
 
 bool is_json_object(std::string_view text) {

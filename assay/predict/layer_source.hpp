@@ -11,7 +11,6 @@ namespace assay::predict {
 /// What other programs write that a layer table can be read from: a source in layer_sources/ each, and a line of
 /// layer_sources.inc.
 struct LayerSource {
-  const char* description;                    ///< "a profile of ONNX Runtime"
   bool (*recognises)(std::string_view text);  ///< by the first characters, and by names that no other has
   /// Throws Error{bad_input} that begins with `name` for what is not in this form.
   LayerTable (*read)(std::string_view text, const std::string& name, std::int64_t batch);
@@ -23,7 +22,7 @@ namespace layer_sources {
 #undef LAYER_SOURCE
 }  // namespace layer_sources
 
-/// The layers of a text, by the first source that recognises it.
+/// The layers of a text, by the first source that recognises it; the last one takes every text.
 LayerTable import_layers(std::string_view text, const std::string& name, std::int64_t batch);
 
 /// Whether a text is a JSON object: its first character that is not blank is a brace, and a quote or the end follows.

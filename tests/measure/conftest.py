@@ -203,9 +203,13 @@ class Place:
                     found.append(int(folder.name))
         return found
 
+    def _known(self):
+        """Children that this process had before, or that were started here."""
+        return {*self._earlier, *(started.pid for started in self.started)}
+
     def orphans(self):
         """Live children of this process that nobody started here: it adopts whatever loses its parent."""
-        mine = {*self._earlier, *(started.pid for started in self.started)}
+        mine = self._known()
         return [pid for pid in children_of(os.getpid()) if pid not in mine and is_alive(pid)]
 
     def left(self):
@@ -225,7 +229,7 @@ class Place:
             for pid in found:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        mine = {*self._earlier, *(started.pid for started in self.started)}
+        mine = self._known()
         for pid in children_of(os.getpid()):
             if pid not in mine and not is_alive(pid):
                 with contextlib.suppress(ChildProcessError):

@@ -27,15 +27,9 @@ std::optional<Collective> imb_collective(const SourceLine& line) {
   return std::nullopt;
 }
 
-/// Collectives have t_min, t_max and t_avg; what counts is when the last rank has its result. PingPong has one time, of
-/// one way. Where IMB counts the bytes of one rank's part, that is told for all of them.
-LinkPoint imb_point(const SourceLine& line, Collective collective, std::int64_t ranks) {
-  const bool is_ping_pong = collective == Collective::ping_pong;
-  LinkPoint point{collective, ranks, line.size(0), line.time(is_ping_pong ? 2 : 3, kImbUnit), ""};
-  const bool of_a_part = collective == Collective::all_gather || collective == Collective::all_to_all;
-  if (of_a_part) point.bytes *= static_cast<double>(ranks);
-  if (is_ping_pong) point.seconds *= 2;
-  return point;
+/// Collectives have t_min, t_max and t_avg; what counts is when the last rank has its result. PingPong has one time.
+double imb_seconds(const SourceLine& line, Collective collective) {
+  return line.time(collective == Collective::ping_pong ? 2 : 3, kImbUnit);
 }
 
 std::vector<LinkPoint> read_imb(std::string_view text, const LinkRequest& request) {
@@ -56,8 +50,8 @@ std::vector<LinkPoint> read_imb(std::string_view text, const LinkRequest& reques
       }
     } else if (collective && !line.words.empty() && is_digits(line.words[0]) && line.words[0] != "0") {
       if (!ranks) line.reject("a size before any line '# #processes = …'");
-      points.push_back(imb_point(line, *collective, *ranks));
-      points.back().run = fmt::format("{}#{}", request.name, tables);
+      points.push_back(whole_point({*collective, *ranks, line.size(0), imb_seconds(line, *collective),
+                                    fmt::format("{}#{}", request.name, tables)}));
     }
   }
   return points;

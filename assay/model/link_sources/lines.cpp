@@ -38,13 +38,6 @@ std::vector<std::string_view> split_at(std::string_view text, char separator, co
   }
 }
 
-template <typename T>
-bool read_whole(std::string_view word, T& value) {
-  const auto number = parse_number<T>(word);
-  value = number.value_or(T{});
-  return number.has_value();
-}
-
 std::string_view word_at(const SourceLine& line, std::size_t word, const char* what) {
   if (word >= line.words.size()) line.reject("there is no {}: it has {} columns", what, line.words.size());
   return line.words[word];
@@ -58,8 +51,8 @@ bool is_digits(std::string_view word) {
 
 double SourceLine::size(std::size_t word) const {
   const auto found = word_at(*this, word, "size");
-  std::int64_t bytes = 0;
-  if (!read_whole(found, bytes) || bytes < 0 || bytes > std::int64_t{1} << 50) {
+  const auto bytes = parse_number<std::int64_t>(found).value_or(-1);
+  if (bytes < 0 || bytes > std::int64_t{1} << 50) {
     reject("{} is not a size in bytes from 0 to 2^50", shown(std::string(found)));
   }
   return static_cast<double>(bytes);
@@ -67,8 +60,8 @@ double SourceLine::size(std::size_t word) const {
 
 std::int64_t SourceLine::ranks(std::size_t word) const {
   const auto found = word_at(*this, word, "number of ranks");
-  std::int64_t ranks = 0;
-  if (!read_whole(found, ranks) || ranks < 2 || ranks > 1'000'000) {
+  const auto ranks = parse_number<std::int64_t>(found).value_or(0);
+  if (ranks < 2 || ranks > 1'000'000) {
     reject("{} is not a number of ranks from 2 to 1000000", shown(std::string(found)));
   }
   return ranks;
@@ -76,8 +69,8 @@ std::int64_t SourceLine::ranks(std::size_t word) const {
 
 double SourceLine::time(std::size_t word, double unit) const {
   const auto found = word_at(*this, word, "time");
-  double time = 0;
-  if (!read_whole(found, time) || !std::isfinite(time) || !(time * unit > 0) || time * unit > 1e6) {
+  const double time = parse_number<double>(found).value_or(0);
+  if (!std::isfinite(time) || !(time * unit > 0) || time * unit > 1e6) {
     reject("{} is not a time above 0", shown(std::string(found)));
   }
   return time * unit;
@@ -97,6 +90,13 @@ std::vector<SourceLine> source_lines(std::string_view text, const std::string& f
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+LinkPoint whole_point(LinkPoint printed) {
+  const bool of_a_part = printed.collective == Collective::all_gather || printed.collective == Collective::all_to_all;
+  if (of_a_part) printed.bytes *= static_cast<double>(printed.ranks);
+  if (printed.collective == Collective::ping_pong) printed.seconds *= 2;
+  return printed;
 }
 
 }  // namespace assay::model

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/core/error.hpp"
+#include "assay/model/links/link_points.hpp"
 
 namespace assay::model {
 
@@ -39,6 +40,10 @@ struct SourceLine {
 /// kSourceColumns are not kept, unless there is a separator: then they are an error, as a text that passes the other
 /// limits is.
 std::vector<SourceLine> source_lines(std::string_view text, const std::string& file, char separator = ' ');
+
+/// A point as OSU and IMB print it, in our terms: their sizes are those of one rank's part where each rank has one, and
+/// their time of a ping-pong is of one way.
+LinkPoint whole_point(LinkPoint printed);
 
 /// Whether it is digits alone.
 bool is_digits(std::string_view word);

@@ -44,15 +44,6 @@ std::int64_t ranks_of(Collective collective, const LinkRequest& request) {
   return *request.ranks;
 }
 
-/// Sizes are those of a part where OSU counts for each rank, and its latency is of one way.
-LinkPoint point_of_row(const SourceLine& line, Collective collective, std::int64_t ranks) {
-  LinkPoint point{collective, ranks, line.size(0), line.time(1, kMicrosecond), ""};
-  const bool of_a_part = collective == Collective::all_gather || collective == Collective::all_to_all;
-  if (of_a_part) point.bytes *= static_cast<double>(ranks);
-  if (collective == Collective::ping_pong) point.seconds *= 2;
-  return point;
-}
-
 std::vector<LinkPoint> read_osu(std::string_view text, const LinkRequest& request) {
   std::vector<LinkPoint> points;
   std::optional<Collective> collective = request.collective;
@@ -64,8 +55,8 @@ std::vector<LinkPoint> read_osu(std::string_view text, const LinkRequest& reques
     } else if (!line.words.empty() && is_digits(line.words[0])) {
       // Launchers and modules print lines of their own between; a line that begins with a size is OSU's.
       if (!collective) line.reject("a size before any line '# OSU … Latency Test' that says of what");
-      points.push_back(point_of_row(line, *collective, ranks_of(*collective, request)));
-      points.back().run = fmt::format("{}#{}", request.name, tables);
+      points.push_back(whole_point({*collective, ranks_of(*collective, request), line.size(0),
+                                    line.time(1, kMicrosecond), fmt::format("{}#{}", request.name, tables)}));
     }
   }
   return points;

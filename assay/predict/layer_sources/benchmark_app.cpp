@@ -142,9 +142,9 @@ std::vector<Request> requests_of_json(std::string_view text) {
 
 /// A layer table from what OpenVINO's benchmark_app writes with -report_type average_counters or detailed_counters, as
 /// CSV or (-json_stats) JSON. A layer is a node that was executed, with its real time; of several requests the one of
-/// median length is taken. Times are forward times: there are no gradients in it.
+/// median length is taken. Times are forward times: it has no gradients.
 ///
-/// Throws Error{bad_input} for what is no such report, is a summary without layers, or sorted and so without order.
+/// Throws Error{bad_input} for what is not such a report, is a summary without layers, or sorted and so without order.
 LayerTable read_benchmark_app(std::string_view text, const std::string& name, std::int64_t batch) {
   auto requests = naming(name, [&] {
     const auto first = text.find_first_not_of(" \t\r\n");
@@ -170,7 +170,6 @@ bool is_benchmark_app(std::string_view text) {
 
 }  // namespace
 
-const LayerSource layer_sources::benchmark_app{"counters of OpenVINO's benchmark_app", is_benchmark_app,
-                                               read_benchmark_app};
+const LayerSource layer_sources::benchmark_app{is_benchmark_app, read_benchmark_app};
 
 }  // namespace assay::predict

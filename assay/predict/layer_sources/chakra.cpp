@@ -237,7 +237,7 @@ void need_durations(const std::vector<ChakraNode>& nodes) {
 /// of the host's. What runs below "Optimizer." is the update. Gradients are those that autograd accumulated; where it
 /// shows none, the sizes of collectives that sum, at the layer whose backward pass they wait for.
 ///
-/// Throws Error{bad_input} for what is no such trace, and where durations, a backward pass or gradients are missing.
+/// Throws Error{bad_input} for what is not such a trace, and where durations, a backward pass or gradients are missing.
 LayerTable read_chakra(std::string_view trace, const std::string& name, std::int64_t batch) {
   return naming(name, [&] {
     auto nodes = chakra_nodes(trace);
@@ -265,6 +265,6 @@ bool is_chakra(std::string_view) {
 
 }  // namespace
 
-const LayerSource layer_sources::chakra{"a Chakra execution trace", is_chakra, read_chakra};
+const LayerSource layer_sources::chakra{is_chakra, read_chakra};
 
 }  // namespace assay::predict

@@ -229,7 +229,7 @@ double annotated_seconds(const Events& events, const TraceEvent& step, const std
 /// them. Where kernels ran on a device, their times count in place of the operators'. Of several steps
 /// (ProfilerStep) the one of median length is taken. Loading and update are what DataLoader and Optimizer annotate.
 ///
-/// Throws Error{bad_input} for what is no such trace, or larger than 1 GiB, and where it has no backward pass or no
+/// Throws Error{bad_input} for what is not such a trace, or larger than 1 GiB, and where it has no backward pass or no
 /// shapes.
 LayerTable read_kineto(std::string_view text, const std::string& name, std::int64_t batch) {
   const auto events = events_of(text, name);
@@ -255,6 +255,6 @@ bool is_kineto(std::string_view text) {
 
 }  // namespace
 
-const LayerSource layer_sources::kineto{"a trace of PyTorch's profiler", is_kineto, read_kineto};
+const LayerSource layer_sources::kineto{is_kineto, read_kineto};
 
 }  // namespace assay::predict

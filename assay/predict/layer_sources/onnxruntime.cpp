@@ -60,9 +60,9 @@ Profiled profiled_in(const json& events) {
 /// A layer table from the profile of ONNX Runtime (`enable_profiling`): an array of events in Chrome's format.
 ///
 /// A layer is a node that was run; of several runs (model_run) the one of median length is taken. Times are forward
-/// times: such a profile is of inference, and there are no gradients in it.
+/// times: such a profile is of inference, and it has no gradients.
 ///
-/// Throws Error{bad_input} for what is no such profile, or larger than 1 GiB, and where no node ran.
+/// Throws Error{bad_input} for what is not such a profile, or larger than 1 GiB, and where no node ran.
 LayerTable read_onnxruntime(std::string_view text, const std::string& name, std::int64_t batch) {
   const auto events = naming(name, [&] { return parse_json(text, kProfileLimits); });
   if (!events.is_array()) {
@@ -96,6 +96,6 @@ bool is_onnxruntime(std::string_view text) {
 
 }  // namespace
 
-const LayerSource layer_sources::onnxruntime{"a profile of ONNX Runtime", is_onnxruntime, read_onnxruntime};
+const LayerSource layer_sources::onnxruntime{is_onnxruntime, read_onnxruntime};
 
 }  // namespace assay::predict

@@ -7,7 +7,7 @@
 namespace assay::report {
 namespace {
 
-/// Three arrays of 2^25 numbers, the default. Smaller ones may be in a cache, whose rate is no roof.
+/// Three arrays of 2^25 numbers, the default. Smaller ones may be in a cache, whose rate is not a roof.
 constexpr double kLeastTriadBytes = 3.0 * 4 * (1 << 25);
 
 /// Costs, each workload once: building a graph takes milliseconds.
