@@ -21,6 +21,9 @@ LIMIT_SECONDS = 300
 APART = ("unshare", "--mount", "--propagation", "private")
 OWN_PROCESSES = ("--pid", "--fork", "--kill-child", "--mount-proc")
 TENANT = (sys.executable, figure.PARTS / "tenant.py")
+CROWDED_SECONDS = 8  # of a run that one more agent asks for every second
+RUN_BEGUN = re.compile(r"assay agent: run \d+ of")
+FIRST_PID = 9001
 FIRST_USER = 61001  # of users that have no name
 JUMPS = ("+7200", "-86400")  # seconds: two hours on, a day back
 
@@ -39,28 +42,44 @@ class Scene(Fleet):
         return None
 
     def carry_out(self, runs):
-        """All runs, shared by the agents: what was counted."""
-        self.runs = runs
-        self.plan(1, runs, self.seconds)
-        for number in range(AGENTS):
-            self.begin(number)
-        self.disturb()
+        """What was counted. First there are fewer runs than agents: one has none, and asks for those of others all the
+        time. A planted thief cannot be missed there, so that with a planted bug nothing more is done. Then all runs are
+        shared by the agents."""
+        self.runs = AGENTS - 1
+        agents = self.begin_all(self.runs, CROWDED_SECONDS, "crowded")
+        self.disturb_crowded(agents)
+        self.wait_for_agents(agents)
+        if self.planted:
+            return self.counted()
+        self.runs += runs
+        agents = self.begin_all(runs, self.seconds, "shared")
+        self.disturb(agents)
         self.wait_for_agents(self.agents)
         return self.counted()
 
-    def begin(self, number=0):
+    @property
+    def planted(self):
+        return self.program != figure.ASSAY
+
+    def begin_all(self, runs, seconds, name):
+        self.plan(1, runs, seconds, name)
+        return [self.begin() for _ in range(AGENTS)]
+
+    def begin(self):
         return self.start_agent("--lease", str(self.lease_seconds))
+
+    def disturb_crowded(self, agents):
+        """While one agent has no run."""
 
     def wait_for_agents(self, agents):
         """Until all have ended; with a planted bug, until a run is stolen: thieves may go on for long."""
-        planted = self.program != figure.ASSAY
         deadline = time.monotonic() + LIMIT_SECONDS
         while any(agent.poll() is None for agent in agents) and time.monotonic() < deadline:
-            if planted and self.number(f"SELECT sum(epoch - 1) FROM {self.table}run") > 0:
+            if self.planted and self.number(f"SELECT sum(epoch - 1) FROM {self.table}run") > 0:
                 return
             time.sleep(0.1)
         for agent in agents:
-            if agent.poll() != 0 and not planted:
+            if agent.poll() != 0 and not self.planted:
                 print(f"an agent ended with {agent.returncode}: {agent.log.read_text()}", flush=True)
 
     def wait_until_said(self, agents, words):
@@ -71,13 +90,13 @@ class Scene(Fleet):
                 raise SystemExit(f"no agent said '{words}': " + "".join(agent.log.read_text() for agent in agents))
             time.sleep(0.05)
 
-    def disturb(self):
+    def disturb(self, _agents):
         """While the agents work; more than one must, or nothing is shown."""
         self.wait_until("SELECT count(*) FROM {table}run WHERE state = 1", 2)
 
     def counted(self):
         """Runs measured are counted by what agents say that they began; all else is in the store."""
-        begun = sum(len(re.findall(r"assay agent: run \d+ of", agent.log.read_text())) for agent in self.agents)
+        begun = sum(len(RUN_BEGUN.findall(agent.log.read_text())) for agent in self.agents)
         return {
             "runs": self.runs,
             "stolen": int(self.number(f"SELECT sum(epoch - 1) FROM {self.table}run")),
@@ -100,17 +119,19 @@ class Scene(Fleet):
         """One more agent, which has taken a run when this returns: before others could renew their leases."""
         taken = "SELECT sum(epoch) FROM {table}run"
         before = self.number(taken.format(table=self.table))
-        self.begin(len(self.agents))
+        self.begin()
         self.wait_until(taken, before + 1)
 
 
 class Namespaces(Scene):
-    """As in containers: each agent with its own processes and its own /tmp, below one kernel with one boot id."""
+    """As in containers: each agent with its own processes and its own /tmp, below one kernel with one boot id. The
+    number of an agent's process is that of nobody in the containers of others."""
 
-    def begin(self, number=0):
+    def begin(self):
+        number = len(self.agents)
         own = {"ASSAY_SPOOL": f"/tmp/spool{number}", "TMPDIR": "/tmp"}
-        under = [*APART, *OWN_PROCESSES, *TENANT, "--tmp", "--"]
-        self.start_agent("--lease", str(self.lease_seconds), under=under, **own)
+        under = [*APART, *OWN_PROCESSES, *TENANT, "--tmp", "--pid", FIRST_PID + number, "--"]
+        return self.start_agent("--lease", str(self.lease_seconds), under=under, **own)
 
     @staticmethod
     def why_not():
@@ -122,13 +143,14 @@ class Namespaces(Scene):
 class Users(Scene):
     """Each agent as a user of its own, who sees no process of others."""
 
-    def begin(self, number=0):
+    def begin(self):
+        number = len(self.agents)
         home = self.folder / f"user{number}"
         home.mkdir(mode=0o700)
         os.chown(home, FIRST_USER + number, FIRST_USER + number)
         own = {"ASSAY_SPOOL": str(home / "spool"), "TMPDIR": str(home), "HOME": str(home)}
         under = [*APART, *TENANT, "--hide-processes", "--user", FIRST_USER + number, "--"]
-        self.start_agent("--lease", str(self.lease_seconds), under=under, **own)
+        return self.start_agent("--lease", str(self.lease_seconds), under=under, **own)
 
     @staticmethod
     def why_not():
@@ -168,7 +190,7 @@ class Promoted(Scene):
         self.server.ask("SELECT pg_reload_conf()")
         self.store = url_of([self.server, self.standby], target_session_attrs="read-write")
 
-    def disturb(self):
+    def disturb(self, _agents):
         self.wait_until_all_work()
         self.server.kill()
         self.standby.promote()
@@ -219,16 +241,27 @@ class AgentClocks(Scene):
 
     def make_store(self):
         self.store = str(self.folder / "assay.db")
-        self.clocks = [Clock(self.folder / f"clock{number}") for number in range(AGENTS)]
 
-    def begin(self, number=0):
-        own = {"ASSAY_STORE": self.store, **self.clocks[number].variables()}
-        self.start_agent("--lease", str(self.lease_seconds), **own)
+    def begin(self):
+        clock = Clock(self.folder / f"clock{len(self.agents)}")
+        own = {"ASSAY_STORE": self.store, **clock.variables()}
+        agent = self.start_agent("--lease", str(self.lease_seconds), **own)
+        agent.clock = clock
+        return agent
 
-    def disturb(self):
+    def disturb_crowded(self, agents):
+        """The clock of the one without a run goes on, so that other leases seem to have ended long ago."""
+        self.wait_until_said(agents, "waiting:")
+        agents.sort(key=lambda agent: "waiting:" not in agent.log.read_text())
+        self.jump_clocks(agents)
+
+    def disturb(self, agents):
         self.wait_until_all_work()
-        for clock, jump in zip(self.clocks, JUMPS, strict=False):
-            clock.jump(jump)
+        self.jump_clocks(agents)
+
+    def jump_clocks(self, agents):
+        for agent, jump in zip(agents, JUMPS, strict=False):
+            agent.clock.jump(jump)
 
     def number(self, sql):
         with sqlite3.connect(self.store) as connection:
