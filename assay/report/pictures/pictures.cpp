@@ -122,8 +122,12 @@ const Result* headline(const Evidence& evidence) {
 
 std::vector<Picture> pictures_of(const Evidence& evidence) {
   std::vector<Picture> pictures;
-  for (const auto make : {waterfall_pictures, phase_pictures, layer_pictures, settings_pictures, batch_pictures,
-                          roofline_pictures, nodes_pictures, residual_pictures, history_pictures, run_order_pictures}) {
+  constexpr std::vector<Picture> (*kAll[])(const Evidence&) = {
+#define PICTURES(name) name##_pictures,
+#include "assay/report/pictures/pictures.inc"
+#undef PICTURES
+  };
+  for (const auto make : kAll) {
     auto made = make(evidence);
     std::move(made.begin(), made.end(), std::back_inserter(pictures));
   }

@@ -50,17 +50,10 @@ struct Evidence {
 /// a number.
 const Result* headline(const Evidence& evidence);
 
-// The pictures, a file each in pictures/. None where there is nothing to show.
-std::vector<Picture> waterfall_pictures(const Evidence& evidence);  ///< why not faster
-std::vector<Picture> phase_pictures(const Evidence& evidence);      ///< where the time goes
-std::vector<Picture> layer_pictures(const Evidence& evidence);
-std::vector<Picture> settings_pictures(const Evidence& evidence);   ///< what to set
-std::vector<Picture> batch_pictures(const Evidence& evidence);      ///< which batch
-std::vector<Picture> roofline_pictures(const Evidence& evidence);   ///< compute or memory
-std::vector<Picture> nodes_pictures(const Evidence& evidence);      ///< how many nodes
-std::vector<Picture> residual_pictures(const Evidence& evidence);   ///< believe the prediction
-std::vector<Picture> history_pictures(const Evidence& evidence);    ///< which release
-std::vector<Picture> run_order_pictures(const Evidence& evidence);  ///< was the machine honest
+// NAME_pictures() for each line of the list. None where there is nothing to show.
+#define PICTURES(name) std::vector<Picture> name##_pictures(const Evidence& evidence);
+#include "assay/report/pictures/pictures.inc"
+#undef PICTURES
 
 /// All of them, in the order of their questions, with their axes.
 std::vector<Picture> pictures_of(const Evidence& evidence);
