@@ -169,6 +169,38 @@ TEST(Pictures, NamesSayOnlyWhatTellsThemApart) {
   EXPECT_EQ(common_name({{&a.trial, "p"}, {&b.trial, "p"}}), "net infer b1 1.0");
 }
 
+TEST(Pictures, ARuntimeIsFastestOnlyWhereIntervalsSaySo) {
+  Evidence evidence;
+  // Steps of 100 and 10 ms, whose intervals are apart: 80 to 125 and 8 to 12.5.
+  evidence.results = {result_of("a", 1, 10, "torch"), result_of("b", 1, 100, "onnx"), result_of("c", 1, 1, "alone")};
+  evidence.results[2].trial.workload.network = "other";
+  auto pictures = fastest_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  EXPECT_EQ(pictures[0].answer.find("onnx 1.0 is fastest in 1 of 1. Ringed"), 0u);
+  EXPECT_EQ(pictures[0].x.categories, (std::vector<std::string>{"onnx 1.0", "torch 1.0"}));
+  EXPECT_EQ(pictures[0].y.categories, std::vector<std::string>{"net infer b1"}) << "one runtime is no contest";
+  const auto& marks = pictures[0].series[0].marks;
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_TRUE(marks[0].ringed && !marks[1].ringed);
+  EXPECT_EQ(marks[1].text, "10.00");
+  EXPECT_EQ(marks[1].note, "100 ms, 6.40 to 15.62 times");  // 80 / 12.5 and 125 / 8
+  // 10 % faster, within the intervals.
+  evidence.results[1] = result_of("b", 1, 11, "onnx");
+  pictures = fastest_pictures(evidence);
+  EXPECT_EQ(pictures[0].answer.find("In 1 of 1 no runtime is proved to be fastest."), 0u);
+  EXPECT_FALSE(pictures[0].series[0].marks[0].ringed);
+}
+
+TEST(Pictures, DisturbedRunsAloneProveNothing) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 1, 10, "torch"), result_of("b", 1, 100, "onnx")};
+  evidence.results[0].untrusted = evidence.results[0].ok;
+  const auto pictures = fastest_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 1u);
+  EXPECT_EQ(pictures[0].answer.find("In 1 of 1 no runtime is proved to be fastest."), 0u);
+  EXPECT_TRUE(pictures[0].series[0].marks[1].hatched && !pictures[0].series[0].marks[0].hatched);
+}
+
 TEST(Pictures, DisturbanceIsToldFirstWhereThereWasMuch) {
   Evidence evidence;
   evidence.results = {result_of("a", 1, 10), result_of("b", 2, 40)};

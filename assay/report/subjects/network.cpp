@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "assay/core/text/units.hpp"
 #include "assay/network/step_cost.hpp"
 #include "assay/report/table.hpp"
@@ -35,9 +37,8 @@ std::string count_text(std::int64_t count) {
 std::string window_text(const network::Attributes& a) {
   std::string out = fmt::format(" {}", fmt::join(*a.kernel, "x"));
   if (a.dilation) out += fmt::format(", {} apart", (*a.dilation)[0]);
-  if (a.stride && *a.stride != std::vector<std::int64_t>(a.stride->size(), 1)) {
-    out += fmt::format(" / {}", (*a.stride)[0]);
-  }
+  const auto strides = [](std::int64_t step) { return step != 1; };
+  if (a.stride && std::any_of(a.stride->begin(), a.stride->end(), strides)) out += fmt::format(" / {}", (*a.stride)[0]);
   if (a.groups.value_or(1) > 1) out += fmt::format(", {} groups", *a.groups);
   return out;
 }

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "assay/core/text/units.hpp"
+#include "assay/report/pictures/naming.hpp"
+
+namespace assay::report {
+namespace {
+
+constexpr std::size_t kMostSubjects = 40;
+constexpr std::size_t kMostRuntimes = 16;
+
+std::string runtime_of(const Result& result) {
+  return result.trial.worker.name + " " + result.trial.worker.release;
+}
+
+/// Results that differ in the runtime alone, by runtime.
+using Contest = std::map<std::string, const Result*>;
+
+/// The contests of a store, each with its name; those with one runtime have nothing to compare.
+std::vector<std::pair<std::string, Contest>> contests_of(const Evidence& evidence) {
+  std::map<std::string, std::size_t> known;
+  std::vector<Contest> contests;
+  for (const auto* result : good_results(evidence)) {
+    Trial alike = result->trial;
+    alike.worker = {};
+    const auto [it, is_new] = known.try_emplace(key_without(alike, result->platform, {}), contests.size());
+    if (is_new) contests.emplace_back();
+    contests[it->second][runtime_of(*result)] = result;
+  }
+  std::erase_if(contests, [](const Contest& contest) { return contest.size() < 2; });
+  if (contests.size() > kMostSubjects) contests.resize(kMostSubjects);
+  std::vector<Trial> trials;  // without their runtime, so that names say nothing of it
+  trials.reserve(contests.size());
+  std::vector<Named> named;
+  for (const auto& contest : contests) {
+    const auto& first = *contest.begin()->second;
+    trials.push_back(first.trial);
+    trials.back().worker = {};
+    named.push_back({&trials.back(), first.platform});
+  }
+  const auto names = distinct_names(named);
+  std::vector<std::pair<std::string, Contest>> out;
+  for (std::size_t i = 0; i < contests.size(); ++i) {
+    const bool alone = contests.size() == 1;
+    out.emplace_back(alone ? title(trials[i].workload) : names[i], std::move(contests[i]));
+  }
+  return out;
+}
+
+const Result& quickest(const Contest& contest) {
+  return *std::min_element(contest.begin(), contest.end(), [](const auto& a, const auto& b) {
+            return *a.second->median_ns < *b.second->median_ns;
+          })->second;
+}
+
+/// Whether every run that counts was disturbed: then nothing is claimed.
+bool only_disturbed(const Result& result) {
+  return result.untrusted > 0 && result.untrusted == result.ok;
+}
+
+/// Where their 95 % intervals do not meet, one takes longer.
+bool surely_longer(const Result& slow, const Result& fast) {
+  return slow.median_interval && fast.median_interval && !only_disturbed(slow) && !only_disturbed(fast) &&
+         slow.median_interval->low > fast.median_interval->high;
+}
+
+/// Whether the quickest is proved to be: every other one surely takes longer.
+bool is_proved(const Contest& contest) {
+  const Result& best = quickest(contest);
+  return std::all_of(contest.begin(), contest.end(),
+                     [&](const auto& one) { return one.second == &best || surely_longer(*one.second, best); });
+}
+
+Mark cell_of(const Result& result, const Result& best, bool proved) {
+  const double ratio = *result.median_ns / *best.median_ns;
+  std::string note = format_duration(*result.median_ns);
+  if (&result != &best && result.median_interval && best.median_interval) {
+    note += fmt::format(", {:.2f} to {:.2f} times", result.median_interval->low / best.median_interval->high,
+                        result.median_interval->high / best.median_interval->low);
+  }
+  if (only_disturbed(result)) note += ", every run was disturbed";
+  return {.shade = std::clamp(2 - ratio, 0.0, 1.0),  // twice the time and more is white
+          .text = fmt::format("{:.2f}", ratio),
+          .note = std::move(note),
+          .hatched = only_disturbed(result),
+          .ringed = proved && &result == &best};
+}
+
+std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contests) {
+  std::map<std::string, std::int64_t> wins;
+  std::int64_t open = 0;
+  for (const auto& [name, contest] : contests) {
+    if (is_proved(contest)) {
+      ++wins[runtime_of(quickest(contest))];
+    } else {
+      ++open;
+    }
+  }
+  std::string text;
+  for (const auto& [runtime, count] : wins)
+    text += fmt::format("{} is fastest in {} of {}. ", runtime, count, contests.size());
+  if (open > 0) text += fmt::format("In {} of {} no runtime is proved to be fastest. ", open, contests.size());
+  return text + "Ringed: the 95 % interval of every other runtime is above its own. Hatched: every run was disturbed.";
+}
+
+}  // namespace
+
+std::vector<Picture> fastest_pictures(const Evidence& evidence) {
+  const auto contests = contests_of(evidence);
+  std::set<std::string> runtimes;
+  for (const auto& [name, contest] : contests) {
+    for (const auto& [runtime, result] : contest) runtimes.insert(runtime);
+  }
+  if (contests.empty() || runtimes.size() > kMostRuntimes) return {};
+  Picture picture;
+  picture.id = "fastest";
+  picture.question = "Which is fastest?";
+  picture.title = "Time of a step against the fastest runtime";
+  picture.answer = answer_of(contests);
+  picture.command = command_of("assay show --all", evidence);
+  picture.x = {.title = "runtime", .kind = AxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
+  picture.y = {.title = "workload", .kind = AxisKind::category};
+  Series series{.name = "time against the fastest", .kind = SeriesKind::cells, .colour = 0};
+  for (const auto& [name, contest] : contests) {
+    const Result& best = quickest(contest);
+    const bool proved = is_proved(contest);
+    for (const auto& [runtime, result] : contest) {
+      auto mark = cell_of(*result, best, proved);
+      mark.x = static_cast<double>(std::distance(runtimes.begin(), runtimes.find(runtime)));
+      mark.y = static_cast<double>(picture.y.categories.size());
+      series.marks.push_back(std::move(mark));
+    }
+    picture.y.categories.push_back(name);
+  }
+  picture.series.push_back(std::move(series));
+  return {picture};
+}
+
+}  // namespace assay::report
