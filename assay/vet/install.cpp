@@ -257,6 +257,7 @@ class Installer {
     std::vector<std::string> argv{python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"};
     argv.insert(argv.end(), {"--progress-bar", "off", "--only-binary", ":all:", "-r", requirements});
     if (wanted.locked) argv.push_back("--require-hashes");
+    if (worker_.environment->build) argv.push_back("--no-compile");  // what is built runs without Python
     execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_), argv,
             pip_advice(wanted));
     if (!wanted.locked) check_builds(wanted);
