@@ -100,9 +100,10 @@ std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contes
   }
   std::string text;
   for (const auto& [runtime, count] : wins)
-    text += fmt::format("{} is fastest in {} of {}. ", runtime, count, contests.size());
-  if (open > 0) text += fmt::format("In {} of {} no runtime is proved to be fastest. ", open, contests.size());
-  return text + "Ringed: the 95 % interval of every other runtime is above its own. Hatched: every run was disturbed.";
+    text += fmt::format("{} is fastest in {} of {} workloads. ", runtime, count, contests.size());
+  if (open > 0) text += fmt::format("In {} of {} no runtime is proved to be the fastest. ", open, contests.size());
+  text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -117,7 +118,10 @@ std::vector<Picture> fastest_pictures(const Evidence& evidence) {
   Picture picture;
   picture.id = "fastest";
   picture.question = "Which is fastest?";
-  picture.title = "Time of a step against the fastest runtime";
+  picture.title =
+      "Time of a step against the fastest runtime. Ringed: proved, since no interval of another meets its own; "
+      "hatched: "
+      "every run was disturbed";
   picture.answer = answer_of(contests);
   picture.command = command_of("assay show --all", evidence);
   picture.x = {.title = "runtime", .kind = AxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
