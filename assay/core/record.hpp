@@ -32,6 +32,7 @@ struct EnumNames<OutcomeKind> {
       "ok", "refused", "failed", "crashed", "out_of_memory", "timed_out", "bad_output", "not_started", "interrupted"};
 };
 
+/// How a run or one of its processes ended.
 struct Outcome {
   OutcomeKind kind = OutcomeKind::ok;
   std::string message;               ///< for a person; empty when ok
@@ -53,22 +54,25 @@ void describe(V& v, Outcome& o) {
 
 /// What else went on while the worker was timed. Null: could not be read, never 0.
 struct Disturbance {
-  std::optional<std::int64_t> window_ns;             ///< the time these counters cover
-  std::optional<std::int64_t> measured_ns;           ///< of it, while this process itself ran steps
+  std::optional<std::int64_t> window_ns;  ///< the time these counters cover
+  /// Of it, while this process itself ran steps; the partner's slices of a pair are left out.
+  std::optional<std::int64_t> measured_ns;
   std::optional<std::int64_t> cpus;                  ///< how many CPUs they cover: those the worker may use
   std::optional<std::int64_t> steal_ns;              ///< taken by the hypervisor from the CPUs allowed
   std::optional<std::int64_t> cpu_pressure_ns;       ///< somebody waited for a CPU (/proc/pressure/cpu, some)
   std::optional<std::int64_t> involuntary_switches;  ///< of the worker's threads
-  std::optional<std::int64_t> cpu_ns;                ///< used by the worker's tree
-  std::optional<std::int64_t> assay_cpu_ns;          ///< used by assay-rank itself: its speed probe
-  std::optional<std::int64_t> threads;               ///< of the worker's tree, alive at the end
-  std::optional<std::int64_t> active_threads;        ///< of them, at work: see platform/counters.hpp
-  std::optional<double> quota_cpus;                  ///< CPUs that a cgroup quota leaves it; null: no quota
-  std::optional<std::int64_t> wait_ns;               ///< the worker's threads were runnable but not running
-  std::optional<std::int64_t> other_cpu_ns;          ///< used by everybody else on the CPUs allowed
-  std::optional<std::int64_t> throttled_ns;          ///< lost to a cgroup quota
-  std::optional<std::int64_t> swap_bytes;            ///< swapped in or out
-  std::optional<std::int64_t> frequency_khz;         ///< of the first CPU allowed, at the end
+  std::optional<std::int64_t> cpu_ns;  ///< used by the worker's tree, also by threads and children that have ended
+  std::optional<std::int64_t> assay_cpu_ns;  ///< used by assay-rank itself: its speed probe
+  std::optional<std::int64_t> threads;       ///< of the worker's tree, alive at the end
+  /// Of them, those that ran for 20 % of measured_ns, or ran or waited for a CPU for 50 % of it. Null where threads
+  /// that have ended did much of the work.
+  std::optional<std::int64_t> active_threads;
+  std::optional<double> quota_cpus;           ///< CPUs that a cgroup quota leaves the worker; null: no quota
+  std::optional<std::int64_t> wait_ns;        ///< the worker's threads were runnable but not running
+  std::optional<std::int64_t> other_cpu_ns;   ///< used by everybody else on the CPUs allowed
+  std::optional<std::int64_t> throttled_ns;   ///< lost to a cgroup quota
+  std::optional<std::int64_t> swap_bytes;     ///< swapped in or out
+  std::optional<std::int64_t> frequency_khz;  ///< of the first CPU allowed, at the end
 };
 
 template <typename V>
@@ -158,7 +162,7 @@ void describe(V& v, Energy& e) {
 /// What one process of a run leaves, an instance or a rank: assay-rank writes it as rank-N.json.
 struct RankResult {
   std::int64_t rank = 0;
-  std::optional<std::string> host;  ///< the same for all that ran on one; null where there was only one
+  std::optional<std::string> host;  ///< the same for all ranks that ran on one host; null where there was only one
   Outcome outcome;
   std::map<std::string, std::string> versions;  ///< of the framework and what it stands on
   std::optional<std::int64_t> parameters_built;
@@ -239,7 +243,7 @@ struct Summary {
   std::optional<std::int64_t> p90_ns;
   std::optional<std::int64_t> p99_ns;
   std::optional<double> samples_per_second;  ///< of the whole run: batch x steps of all instances over time
-  std::optional<double> watts;               ///< of all hosts while steps were timed; null where one does not tell
+  std::optional<double> watts;  ///< power of all hosts while steps were timed; null where one of them does not tell
   std::optional<double> samples_per_joule;
   std::int64_t summary_version = 1;
 };
@@ -318,8 +322,8 @@ void describe(V& v, Writer& w) {
 /// What a run leaves.
 struct Record {
   std::int64_t record_version = kRecordVersion;
-  std::string campaign;
-  std::string trial;
+  std::string campaign;  ///< id of the campaign
+  std::string trial;     ///< id of the trial
   std::int64_t index = 0;
   std::int64_t attempt = 0;
   bool counted = true;  ///< false for an attempt that was measured again
@@ -328,10 +332,11 @@ struct Record {
   Summary summary;
   std::optional<Steady> steady;  ///< null where there are too few samples to tell
   std::optional<Pair> pair;
-  std::optional<double> pair_log_ratio;  ///< of side b to side a: median over the rounds of the pair
-  std::string platform;                  ///< id of the machine
-  json state = json::object();           ///< of the machine when this run began: kernel, load, governor
-  std::string started_utc;
+  /// Natural logarithm of side b's step over side a's: the median over the rounds of the pair.
+  std::optional<double> pair_log_ratio;
+  std::string platform;          ///< id of the machine
+  json state = json::object();   ///< of the machine when this run began: MachineState of doctor.schema.json
+  std::string started_utc;       ///< RFC 3339, UTC
   std::int64_t duration_ns = 0;  ///< from taking the run to having its result
   std::string assay_version;
   std::optional<Writer> writer;  ///< as the store noted it; null in records that are older than that

@@ -11,7 +11,7 @@ namespace assay {
 
 /// A program that knows one framework, at one release.
 struct Worker {
-  std::string name;
+  std::string name;  ///< the worker's folder
   std::string release;
 };
 

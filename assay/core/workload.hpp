@@ -24,11 +24,12 @@ struct Workload {
   Mode mode = Mode::infer;
   std::int64_t batch = 1;  ///< samples per step and process
   std::string precision = "fp32";
-  std::map<std::string, Scalar> options;    ///< what the network leaves open: width, depth, sequence, …
-  std::string data = "memory";              ///< where input comes from: memory, or files of a generated data set
-  std::optional<std::int64_t> data_count;   ///< samples in the data set
-  std::optional<std::int64_t> data_side;    ///< pixels along each side of its images
-  std::optional<std::int64_t> data_chunks;  ///< files it is cut into; null: one for each image, or one for all tokens
+  std::map<std::string, Scalar> options;   ///< what the network leaves open: width, depth, sequence, …
+  std::string data = "memory";             ///< where input comes from: memory, or files of a generated data set
+  std::optional<std::int64_t> data_count;  ///< samples in the data set
+  std::optional<std::int64_t> data_side;   ///< pixels along each side of its images
+  /// Files that the data set is cut into; null: one for each image, or one for all tokens.
+  std::optional<std::int64_t> data_chunks;
   std::optional<std::vector<std::string>>
       command;  ///< argv with {batch}-like placeholders, for the command worker only
 };

@@ -26,7 +26,7 @@ namespace assay::model {
 
 struct Power {
   std::string factor;
-  Shape shape = Shape::plain;
+  Shape shape = Shape::plain;  ///< x, log2 x, x - 1, or (x - 1) / x
   double exponent = 1;
 };
 
@@ -54,7 +54,7 @@ void describe(V& v, Term& t) {
 /// The time of a step as a sum of terms. Every family of laws comes to this; they differ in how they find the terms.
 struct Law {
   std::string family;
-  std::vector<Term> terms;
+  std::vector<Term> terms;  ///< their sum is the time in seconds
 };
 
 template <typename V>

@@ -106,13 +106,13 @@ struct Model {
   std::int64_t model_version = kModelVersion;
   std::string name;
   std::string created_utc;
-  std::string data;  ///< identity of the table
+  std::string data;  ///< identity of the table it was fitted to
   std::int64_t rows = 0;
   std::int64_t points = 0;
   std::string family;
   Law law;
   std::vector<Range> ranges;
-  std::vector<Fixed> fixed;
+  std::vector<Fixed> fixed;  ///< factors seen at one level only
   std::vector<Constant> constants;
   std::vector<std::string> notes;  ///< what dominates where, and what could not be done
   std::vector<Candidate> candidates;

@@ -114,32 +114,46 @@ namespace assay::network {
 
 /// What an operator leaves open. Each has its own few; the others stay null.
 struct Attributes {
-  std::optional<std::int64_t> channels;             ///< convolution
-  std::optional<std::vector<std::int64_t>> kernel;  ///< (depth,) height and width; so are the next two
+  std::optional<std::int64_t> channels;  ///< convolutions: channels of the output
+  /// Height and width, of convolution3d and max_pool3d also depth in front; so are the next two.
+  std::optional<std::vector<std::int64_t>> kernel;
   std::optional<std::vector<std::int64_t>> stride;
-  std::optional<std::vector<std::int64_t>> padding;
-  std::optional<std::vector<std::int64_t>> padding_behind;  ///< convolution3d, where it differs from that in front
-  std::optional<std::vector<std::int64_t>> sizes;           ///< resize: height and width of the output
-  std::optional<std::vector<std::int64_t>> dilation;        ///< dilated_convolution: every so many values are seen
-  std::optional<std::int64_t> groups;
-  std::optional<std::int64_t> features;  ///< linear, embeddings, sinusoids, recurrent layers
+  std::optional<std::vector<std::int64_t>> padding;  ///< zeros on either side
+  /// convolution3d: zeros after the input, where they are not as many as before it.
+  std::optional<std::vector<std::int64_t>> padding_behind;
+  /// resize: height and width of the output, none smaller than the input's. Linear in both, a pixel being an area
+  /// (half-pixel centres), values at the rim repeated.
+  std::optional<std::vector<std::int64_t>> sizes;
+  /// dilated_convolution: neighbours in a window are so far apart.
+  std::optional<std::vector<std::int64_t>> dilation;
+  std::optional<std::int64_t> groups;  ///< of a convolution
+  /// linear, embeddings, sinusoids, recurrent layers: last dimension of the output. Value 2 i of sinusoids is at
+  /// position p the sine of p / 10000^(2 i / features), value 2 i + 1 its cosine.
+  std::optional<std::int64_t> features;
   std::optional<bool> bias;
-  std::optional<std::string> shared;      ///< linear, embedding: the node whose weight it uses
-  std::optional<double> epsilon;          ///< norms
-  std::optional<bool> ceil;               ///< pools: a last window that is not full counts
-  std::optional<bool> count_padding;      ///< average_pool: zeros of the padding are averaged too
-  std::optional<std::int64_t> rows;       ///< embeddings
-  std::optional<std::int64_t> heads;      ///< attention, rotary
-  std::optional<std::int64_t> key_heads;  ///< cross_attention: of keys and values, where they are fewer
-  std::optional<double> base;             ///< rotary: of the angles
-  std::optional<bool> causal;             ///< attention: a position sees only those before it
-  std::optional<double> dropout;          ///< attention: probability, in training
-  std::optional<double> probability;      ///< dropout
-  std::optional<std::int64_t> index;      ///< select
-  std::optional<std::int64_t> begin;      ///< slice
-  std::optional<std::int64_t> length;     ///< slice; position_embedding, where it is not that of its input
-  std::optional<std::int64_t> size;       ///< local_response_norm, as are the next three
-  std::optional<double> alpha;            ///< also leaky_relu: the slope below 0
+  /// linear, embedding: the node whose weight it uses; it then has none of its own.
+  std::optional<std::string> shared;
+  std::optional<double> epsilon;  ///< norms
+  /// pools: a last window that is not full counts, unless it begins after the input and its left padding.
+  std::optional<bool> ceil;
+  std::optional<bool> count_padding;  ///< average_pool: zeros of the padding are averaged too
+  std::optional<std::int64_t> rows;   ///< embeddings
+  std::optional<std::int64_t> heads;  ///< attention, rotary; scores of attention are scaled by 1/sqrt(features/heads)
+  /// cross_attention: of keys and values, where they are fewer; each serves heads / key_heads queries that follow
+  /// each other.
+  std::optional<std::int64_t> key_heads;
+  /// rotary: at position p value i of the first half of a head and value i of the second are turned by the angle p *
+  /// base^(-2 i / size of a head).
+  std::optional<double> base;
+  std::optional<bool> causal;         ///< attention: a position sees only those before it
+  std::optional<double> dropout;      ///< attention: probability, in training
+  std::optional<double> probability;  ///< dropout, in training
+  std::optional<std::int64_t> index;  ///< select: position of dimension 0
+  std::optional<std::int64_t> begin;  ///< slice of the last dimension
+  /// slice; position_embedding: positions, where they are not those of its input.
+  std::optional<std::int64_t> length;
+  std::optional<std::int64_t> size;  ///< local_response_norm; so are the next three
+  std::optional<double> alpha;       ///< also leaky_relu: the slope below 0
   std::optional<double> beta;
   std::optional<double> k;
 };
@@ -181,9 +195,9 @@ enum class InputType { real, integer };
 /// Something the network is given: an image, or token numbers below `below`.
 struct Input {
   std::string name;
-  Shape shape;
+  Shape shape;  ///< without the batch, which stands in front
   InputType type = InputType::real;
-  std::optional<std::int64_t> below;
+  std::optional<std::int64_t> below;  ///< integers are 0 to below this
 };
 
 template <typename V>
@@ -196,7 +210,7 @@ void describe(V& v, Input& i) {
 
 /// A trainable tensor of a node.
 struct Parameter {
-  std::string name;
+  std::string name;  ///< weight, weight_state or bias
   Shape shape;
 };
 
@@ -206,13 +220,14 @@ void describe(V& v, Parameter& p) {
   required(v, "shape", p.shape);
 }
 
+/// One operator, with what it works on.
 struct Node {
   std::string name;
   Op op = Op::relu;
   std::vector<std::string> inputs;  ///< earlier nodes, or inputs of the graph
   Attributes attributes;
-  Shape shape;                        ///< of its output; derived
-  std::vector<Parameter> parameters;  ///< derived
+  Shape shape;                        ///< of its output, without the batch; derived
+  std::vector<Parameter> parameters;  ///< its trainable tensors; derived
 };
 
 template <typename V>
@@ -234,8 +249,11 @@ struct Graph {
   std::vector<Input> inputs;
   std::vector<Node> nodes;
   std::string output;  ///< name of a node
+  /// cross_entropy: against one class per sample, or per position where the output is [positions, classes];
+  /// mean_square: mean of the squares of the output.
   Loss loss = Loss::cross_entropy;
-  std::int64_t parameters = 0;  ///< trainable numbers in all; derived
+  /// Trainable numbers in all, shared ones once; derived. A worker that builds another number has failed.
+  std::int64_t parameters = 0;
 };
 
 template <typename V>

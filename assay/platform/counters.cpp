@@ -19,6 +19,10 @@ constexpr double kWanting = 0.5;
 constexpr std::int64_t kTickErrorNs = 40'000'000;  // children's times come in ticks of 10 ms, user and system apart
 constexpr std::int64_t kShortestNs = 100'000'000;  // a shorter time tells nothing of what a thread does
 
+/// What Counters::so_far has: a counter is a line here and one in read_counters().
+constexpr std::array kGrowing{&Disturbance::steal_ns, &Disturbance::cpu_pressure_ns, &Disturbance::throttled_ns,
+                              &Disturbance::swap_bytes};
+
 std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before,
                                        const std::optional<std::int64_t>& after) {
   // A sum over threads can fall when threads end; a fall tells nothing and is null.
@@ -28,7 +32,7 @@ std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before
 
 void read_cgroup(Counters& counters) {
   static const auto directories = cgroup_directories("cpu");
-  if (const auto throttling = read_throttling(directories)) counters.throttled_ns = throttling->throttled_ns;
+  if (const auto throttling = read_throttling(directories)) counters.so_far.throttled_ns = throttling->throttled_ns;
   counters.quota_cpus = read_quota(directories);
 }
 
@@ -75,13 +79,13 @@ std::optional<std::int64_t> own_cpu_ns() {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-std::optional<std::int64_t> read_swap_pages() {
+std::optional<std::int64_t> read_swap_bytes() {
   const auto text = read_small_file("/proc/vmstat");
   if (!text) return std::nullopt;
   const auto in = integer_after(*text, "pswpin ");
   const auto out = integer_after(*text, "pswpout ");
   if (!in || !out) return std::nullopt;
-  return *in + *out;
+  return (*in + *out) * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace
@@ -107,7 +111,7 @@ void read_cpu_times(const std::string& proc_stat, const std::vector<std::int64_t
     steal += times[7];
   }
   counters.busy_ns = busy * tick_ns;
-  counters.steal_ns = steal * tick_ns;
+  counters.so_far.steal_ns = steal * tick_ns;
 }
 
 std::optional<std::int64_t> read_pressure_total(const std::string& pressure) {
@@ -125,9 +129,9 @@ Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<
   counters.self_cpu_ns = own_cpu_ns();
   if (const auto stat = read_small_file("/proc/stat")) read_cpu_times(*stat, cpus, counters);
   if (const auto pressure = read_small_file("/proc/pressure/cpu"))
-    counters.cpu_pressure_ns = read_pressure_total(*pressure);
+    counters.so_far.cpu_pressure_ns = read_pressure_total(*pressure);
   read_cgroup(counters);
-  counters.swap_pages = read_swap_pages();
+  counters.so_far.swap_bytes = read_swap_bytes();
   counters.at_ns = monotonic_ns();
   return counters;
 }
@@ -138,9 +142,7 @@ Disturbance between(const Counters& before, const Counters& after, const std::ve
   d.window_ns = after.at_ns - before.at_ns;
   d.measured_ns = std::min(measured_ns, *d.window_ns);  // a worker without real time claims more than there was
   d.cpus = static_cast<std::int64_t>(cpus.size());
-  d.steal_ns = difference(before.steal_ns, after.steal_ns);
-  d.cpu_pressure_ns = difference(before.cpu_pressure_ns, after.cpu_pressure_ns);
-  d.throttled_ns = difference(before.throttled_ns, after.throttled_ns);
+  for (const auto counter : kGrowing) d.*counter = difference(before.so_far.*counter, after.so_far.*counter);
   d.quota_cpus = after.quota_cpus;
   d.cpu_ns = difference(before.tree.cpu_ns, after.tree.cpu_ns);
   d.assay_cpu_ns = difference(before.self_cpu_ns, after.self_cpu_ns);
@@ -148,7 +150,6 @@ Disturbance between(const Counters& before, const Counters& after, const std::ve
   if (const auto busy = difference(before.busy_ns, after.busy_ns); busy && d.cpu_ns) {
     d.other_cpu_ns = std::max<std::int64_t>(0, *busy - *d.cpu_ns - d.assay_cpu_ns.value_or(0));
   }
-  if (const auto pages = difference(before.swap_pages, after.swap_pages)) d.swap_bytes = *pages * sysconf(_SC_PAGESIZE);
   if (!cpus.empty()) {
     d.frequency_khz =
         read_integer_file("/sys/devices/system/cpu/cpu" + std::to_string(cpus.front()) + "/cpufreq/scaling_cur_freq");

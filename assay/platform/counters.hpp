@@ -13,11 +13,9 @@ namespace assay::platform {
 /// A reading of what disturbs a measurement; the difference of two is a Disturbance.
 struct Counters {
   std::int64_t at_ns = 0;
-  std::optional<std::int64_t> busy_ns;   ///< of the CPUs allowed, by anybody
-  std::optional<std::int64_t> steal_ns;  ///< of the CPUs allowed
-  std::optional<std::int64_t> cpu_pressure_ns;
-  std::optional<std::int64_t> throttled_ns;
-  std::optional<std::int64_t> swap_pages;
+  std::optional<std::int64_t> busy_ns;  ///< of the CPUs allowed, by anybody
+  /// What only grows, counted since the machine or the processes began: each under the name that its difference has.
+  Disturbance so_far;
   std::optional<double> quota_cpus;
   TreeUse tree;
   std::optional<std::int64_t> self_cpu_ns;  ///< of the calling process: the speed probe is nobody's disturbance

@@ -18,7 +18,7 @@ TEST(Counters, busy_and_steal_are_summed_over_the_cpus_allowed_only) {
   read_cpu_times(kStat, {0, 1}, counters);
   // cpu0: 10+1+2+4+5 = 22, cpu1: 20+2+3+5+6 = 36; idle and iowait are not busy.
   EXPECT_EQ(counters.busy_ns, 58 * 10'000'000LL);
-  EXPECT_EQ(counters.steal_ns, 13 * 10'000'000LL);
+  EXPECT_EQ(counters.so_far.steal_ns, 13 * 10'000'000LL);
 }
 
 TEST(Counters, cpu_1_is_not_taken_for_cpu_10) {
@@ -31,7 +31,7 @@ TEST(Counters, a_cpu_that_is_not_listed_leaves_null_not_zero) {
   Counters counters;
   read_cpu_times(kStat, {0, 2}, counters);
   EXPECT_FALSE(counters.busy_ns.has_value());
-  EXPECT_FALSE(counters.steal_ns.has_value());
+  EXPECT_FALSE(counters.so_far.steal_ns.has_value());
 }
 
 TEST(Counters, pressure_is_the_total_of_the_some_line_in_nanoseconds) {
@@ -43,9 +43,9 @@ TEST(Counters, pressure_is_the_total_of_the_some_line_in_nanoseconds) {
 TEST(Counters, what_either_reading_lacks_is_null_in_the_difference) {
   Counters before;
   Counters after;
-  before.steal_ns = 5;
-  after.steal_ns = 25;
-  after.cpu_pressure_ns = 7;
+  before.so_far.steal_ns = 5;
+  after.so_far.steal_ns = 25;
+  after.so_far.cpu_pressure_ns = 7;
   before.at_ns = 100;
   after.at_ns = 1100;
   const auto d = between(before, after, {}, 0);

@@ -19,6 +19,7 @@ namespace assay::platform {
 namespace {
 
 constexpr double kLeastBusy = 0.1;
+constexpr std::size_t kFirstStatField = 3;  // of stat_fields()
 
 /// Fields of /proc/PID/stat behind the name, which may itself hold spaces and brackets. [0] is the state, field 3.
 std::optional<std::vector<std::string>> stat_fields(pid_t pid, std::string* name = nullptr) {
@@ -218,6 +219,12 @@ std::vector<std::string> names_above(pid_t pid) {
     if (pid > 0) names.push_back(name_of_process(pid));
   }
   return names;
+}
+
+std::optional<std::int64_t> stat_number(pid_t pid, std::size_t field) {
+  const auto fields = stat_fields(pid);
+  if (!fields || field < kFirstStatField || field - kFirstStatField >= fields->size()) return std::nullopt;
+  return parse_number<std::int64_t>((*fields)[field - kFirstStatField]);
 }
 
 TreeUse tree_use(const std::vector<pid_t>& processes) {

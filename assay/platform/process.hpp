@@ -45,6 +45,9 @@ std::vector<pid_t> processes_with_environment(const std::string& entry);
 /// Names of the processes above one, its parent first.
 std::vector<std::string> names_above(pid_t pid);
 
+/// A number of /proc/PID/stat, by its place in proc(5); null where there is no such process or field.
+std::optional<std::int64_t> stat_number(pid_t pid, std::size_t field);
+
 /// What one thread has used so far.
 struct ThreadUse {
   std::int64_t cpu_ns = 0;

@@ -185,5 +185,13 @@ TEST(Proc, an_integer_is_found_only_at_the_beginning_of_a_line) {
   EXPECT_FALSE(integer_after(text, "third").has_value());
 }
 
+TEST(Process, a_number_of_stat_is_found_by_its_place_and_others_are_null) {
+  EXPECT_EQ(stat_number(getpid(), 4), getppid());
+  EXPECT_FALSE(stat_number(getpid(), 2).has_value());  // the name
+  EXPECT_FALSE(stat_number(getpid(), 3).has_value());  // a letter
+  EXPECT_FALSE(stat_number(getpid(), 999).has_value());
+  EXPECT_FALSE(stat_number(-1, 4).has_value());
+}
+
 }  // namespace
 }  // namespace assay::platform

@@ -30,12 +30,13 @@ namespace assay::predict {
 struct Practice {
   Overlap overlap = Overlap::wait_free;
   Fusion fusion;
-  std::optional<AllReduce> all_reduce;  ///< null: the cheapest for each size
-  double call_seconds = 0;              ///< of each collective, beside its messages
-  std::int64_t accumulation = 1;        ///< batches whose gradients are added up before they travel
-  std::int64_t zero = 0;                ///< ZeRO: 1 shards the optimizer's state, 2 also gradients, 3 also parameters
-  double slow_down = 1;                 ///< of compute while gradients travel
-  double loaders = 1;                   ///< times as many as the table was measured with
+  /// nccl: the cheapest of rings and double trees for each size; null: the cheapest of all.
+  std::optional<AllReduce> all_reduce;
+  double call_seconds = 0;        ///< of each collective, beside its messages
+  std::int64_t accumulation = 1;  ///< batches whose gradients are added up before they travel
+  std::int64_t zero = 0;          ///< ZeRO: 1 shards the optimizer's state, 2 also gradients, 3 also parameters
+  double slow_down = 1;           ///< of compute while gradients travel
+  double loaders = 1;             ///< times as many as the table was measured with
 };
 
 template <typename V>

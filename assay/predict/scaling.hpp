@@ -78,8 +78,8 @@ struct ScalePoint {
   double low_seconds = 0;
   double high_seconds = 0;
   double samples_per_second = 0;
-  double efficiency = 1;  ///< throughput over that of as many single devices
-  Limit limit = Limit::compute;
+  double efficiency = 1;         ///< throughput over that of as many single devices
+  Limit limit = Limit::compute;  ///< what would shorten a step most if it took no time
   MemoryUse memory;
   std::optional<bool> fits;  ///< null where the device's memory is not known
   std::optional<double> job_hours;
@@ -126,7 +126,9 @@ struct ScalingPrediction {
   std::map<std::string, Scalar> options;  ///< of the network
   std::string precision = "fp32";
   std::string cluster;
-  Origin origin = Origin::assumed;
+  Origin origin = Origin::assumed;  ///< where the times of layers come from
+  /// What low_seconds and high_seconds are: nothing, the ends of what is assumed, or a 90 % interval from measured
+  /// runs.
   RangeKind range = RangeKind::none;
   Scaling scaling = Scaling::weak;
   Practice practice;

@@ -19,11 +19,12 @@
 
 namespace assay::store {
 
+/// What planning a campaign has done to a store.
 struct Planned {
   std::string campaign;  ///< id
   std::int64_t round = 0;
-  std::int64_t new_runs = 0;
-  std::int64_t runs = 0;  ///< in all
+  std::int64_t new_runs = 0;  ///< that this command has added
+  std::int64_t runs = 0;      ///< in all
 };
 
 template <typename V>

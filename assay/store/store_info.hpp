@@ -11,7 +11,7 @@ namespace assay::store {
 /// Runs of a store by their state.
 struct RunCounts {
   std::int64_t ready = 0;
-  std::int64_t leased = 0;
+  std::int64_t leased = 0;  ///< that an agent is at, or was
   std::int64_t done = 0;    ///< with a counted record, failed ones included
   std::int64_t failed = 0;  ///< of done: outcome other than ok
 };
@@ -40,9 +40,9 @@ void describe(V& v, SpoolInfo& s) {
 
 /// What is at a location.
 struct StoreInfo {
-  std::string location;  ///< without secrets
+  std::string location;  ///< path or URL, without secrets
   std::string kind;      ///< sqlite, postgresql
-  std::string uuid;
+  std::string uuid;      ///< names the store wherever it is moved to
   std::int64_t schema_version = 0;
   std::string program_version;  ///< of the program that looked
   std::int64_t size_bytes = 0;  ///< on the disk, with the log of a file

@@ -30,7 +30,7 @@ struct Gain {
   std::string baseline;
   std::string says;
   Settings settings;                 ///< as far as they act
-  std::vector<std::string> inert;    ///< what does not
+  std::vector<std::string> inert;    ///< what the guide says and nothing reads, each with the reason
   bool same = false;                 ///< the best settings are these
   Ratio gain;                        ///< cost of the baseline over that of the best
   std::optional<double> detectable;  ///< the smallest true difference, as a share, that so many pairs would find here
@@ -81,7 +81,7 @@ void describe(V& v, Tried& t) {
 
 /// A line of the journal: what was done, why, and what was decided.
 struct Entry {
-  std::string why;
+  std::string why;   ///< seed, grid, improvement or race
   std::string what;  ///< the candidate
   std::optional<std::string> against;
   std::optional<double> seconds;  ///< measured
@@ -109,8 +109,10 @@ struct Results {
   std::string rule;              ///< the paper's, for this network and machine, in words
   std::int64_t search_runs = 0;  ///< until the choice was made, the race included
   double search_seconds = 0;
-  std::int64_t verify_runs = 0;   ///< measured again afterwards, for gains without selection bias
-  std::optional<double> seconds;  ///< cost of the best: that of framework-default over the gain
+  std::int64_t verify_runs = 0;  ///< measured again afterwards, for gains without selection bias
+  /// Cost of the best, of a step, or of a sample where throughput was the goal: that of framework-default over the
+  /// gain.
+  std::optional<double> seconds;
   bool within_limit = true;
   std::vector<Gain> gains;
   std::vector<Factor> factors;  ///< empty where less than two kinds of settings differ from framework-default

@@ -25,12 +25,13 @@ struct Tuning {
   std::string created_utc;
   Workload workload;
   Worker worker;
-  std::string goal;                            ///< "latency", "throughput@p99<50ms"
-  Settings settings;                           ///< the best found
-  Resources resources;                         ///< of the machine tuned on
-  std::string platform;                        ///< its id
-  std::map<std::string, plan::Launch> launch;  ///< how a program of that framework is told each setting
-  std::optional<Results> results;              ///< how it came about; left out of what is written for use elsewhere
+  std::string goal;      ///< "latency", "throughput@p99<50ms"
+  Settings settings;     ///< the best found
+  Resources resources;   ///< of the machine tuned on
+  std::string platform;  ///< id of the machine tuned on
+  /// How a program of that framework is told each setting, as worker.json says it.
+  std::map<std::string, plan::Launch> launch;
+  std::optional<Results> results;  ///< how it came about; left out of what is written for use elsewhere
 };
 
 template <typename V>

@@ -20,7 +20,7 @@ struct AuditCheck {
   Judgement judgement = Judgement::not_tried;
   std::string expected;
   std::string seen;         ///< or why it was not tried
-  std::int64_t alarms = 0;  ///< rounds in which it was broken
+  std::int64_t alarms = 0;  ///< rounds in which the rule was broken; two make an alarm
 };
 
 template <typename V>
@@ -33,10 +33,11 @@ void describe(V& v, AuditCheck& c) {
   required(v, "alarms", c.alarms);
 }
 
+/// How a worker was looked at, and what was seen.
 struct AuditResult {
   std::string worker;
   std::string release;
-  std::int64_t rounds = 0;  ///< each in processes of its own
+  std::int64_t rounds = 0;  ///< each in processes of its own; three where two did not agree on every check
   std::vector<AuditCheck> checks;
 };
 

@@ -1,152 +1,134 @@
-"""The published schemas are valid and say the same as the structs that travel."""
+"""The published schemas are valid, and those that are written from describe() are as it would write them now."""
 
+import copy
+import importlib.machinery
+import importlib.util
 import json
-import re
+import os
+import subprocess
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = {
-    "trial": ["core/workload", "core/settings", "core/trial"],
-    "record": ["core/record"],
-    "cluster_calibration": ["predict/calibration/calibrate", "predict/calibration/calibrated_rows"],
-    "doctor": [
-        "platform/gpus",
-        "platform/machine/machine",
-        "platform/machine/state",
-        "platform/machine/readable",
-        "platform/machine/findings/health",
-    ],
-    "fleet": ["report/subjects/fleet"],
-    "graph": ["network/graph"],
-    "history": ["compare/history"],
-    "audit": ["vet/audit"],
-    "layers": ["predict/layers"],
-    "planned": ["store/store"],
-    "replay": ["core/replay"],
-    "link": ["model/links/collective", "model/links/link_constants", "model/links/link"],
-    "report": ["report/pictures/picture", "report/page"],
-    "scaling": ["compare/scaling"],
-    "model": ["model/role", "model/law", "model/model"],
-    "prediction": [
-        "predict/collective_cost",
-        "predict/fusion",
-        "predict/layers",
-        "predict/iteration",
-        "predict/memory",
-        "predict/scaling",
-    ],
-    "score": ["predict/calibration/score"],
-    "transformer": ["predict/memory", "predict/transformer/transformer", "predict/transformer/transformer_scaling"],
-    "store_info": ["store/store_info"],
-    "verification": ["store/records/verification"],
-    "tuning": ["tune/resources", "tune/results", "tune/tuning"],
-}
-# Parts of a campaign are not in a trial, and what a prediction is made from is not in it.
-NOT_IN_A_FILE = {
-    "trial": {"Measure", "Stop"},
-    "prediction": {"LayerTime", "LayerTable"},
-    "transformer": {"TransformerDevice"},
-}
-DESCRIBE = re.compile(r"void describe\(V& v, (\w+)& \w+\) \{\n(.*?)\n\}", re.DOTALL)
-FIELD = re.compile(r'(?:(required)\(v, |v\()"(\w+)", (\w+)\.(\w+)\);')
-ENUM_NAMES = re.compile(r"struct (?:assay::)?EnumNames<(?:\w+::)*(\w+)> \{.*?names\{(.*?)\};", re.DOTALL)
-STRUCT = re.compile(r"\nstruct (\w+) \{\n(.*?)\n\};", re.DOTALL)
-MEMBER = re.compile(r"(?m)^  (?:[\w:]+(?:<.*>)?)\s+(\w+)(?: = [^;]*)?;")
+BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
+DESCRIBED = BUILD / "schemas" / "described"
+NAMES = sorted(path.name.removesuffix(".schema.json") for path in (ROOT / "docs/formats").glob("*.schema.json"))
 
 
-def header_text(name):
-    return "".join((ROOT / "assay" / f"{header}.hpp").read_text() for header in HEADERS[name])
+def load_writer():
+    loader = importlib.machinery.SourceFileLoader("schemas_write", str(ROOT / "schemas/write"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
-def described(name):
-    """Per struct: the fields that its describe() names, and which of them are required."""
-    structs = {}
-    for struct, body in DESCRIBE.findall(header_text(name)):
-        fields = FIELD.findall(body)
-        assert len(fields) == len(body.strip().splitlines()), f"a line of describe({struct}) is not understood"
-        structs[struct] = {field: bool(required) for required, field, _, _ in fields}
-    return {struct: fields for struct, fields in structs.items() if struct not in NOT_IN_A_FILE.get(name, ())}
+write = load_writer()
+
+
+@pytest.fixture(scope="module")
+def described():
+    return json.loads(subprocess.run([DESCRIBED], capture_output=True, check=True).stdout)
 
 
 def schema(name):
     return json.loads((ROOT / "docs/formats" / f"{name}.schema.json").read_text())
 
 
-def objects(name):
-    whole = schema(name)
-    return {whole["title"]: whole, **whole["$defs"]}
-
-
-def enumerations(node):
-    if isinstance(node, dict):
-        if "enum" in node:
-            yield [value for value in node["enum"] if value is not None]
-        for child in node.values():
-            yield from enumerations(child)
-    elif isinstance(node, list):
-        for child in node:
-            yield from enumerations(child)
-
-
-@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_schema_is_valid_itself(name):
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_schema_and_struct_have_the_same_fields(name):
-    structs = described(name)
-    every = set(re.findall(r"describe\(V& v, (\w+)&", header_text(name))) - NOT_IN_A_FILE.get(name, set())
-    assert set(structs) == every, "a describe() is not understood"
-    assert set(objects(name)) == set(structs)
-    for struct, fields in structs.items():
-        assert set(objects(name)[struct]["properties"]) == set(fields), struct
+def check(program):
+    return subprocess.run([ROOT / "schemas/write", program, "--check"], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_schema_and_struct_require_the_same_fields(name):
-    for struct, fields in described(name).items():
-        required = {field for field, is_required in fields.items() if is_required}
-        assert set(objects(name)[struct].get("required", [])) == required, struct
+def test_the_files_are_as_describe_and_the_comments_say():
+    checked = check(DESCRIBED)
+    found = checked.stdout + checked.stderr
+    assert checked.returncode == 0, f"run `cmake --build --preset dev --target schemas` for:\n{found}"
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_enumerations_are_the_same(name):
-    in_headers = sorted(re.findall(r'"(\w+)"', names) for _, names in ENUM_NAMES.findall(header_text(name)))
-    assert sorted(enumerations(schema(name))) == in_headers
+def test_a_field_that_describe_has_and_the_file_has_not_is_seen(described, tmp_path):
+    more = copy.deepcopy(described)
+    more["structs"]["assay::Disturbance"]["fields"]["later"] = {"schema": {"type": ["integer", "null"]}}
+    (tmp_path / "described.json").write_text(json.dumps(more))
+    program = tmp_path / "described"
+    program.write_text(f"#!/bin/sh\nexec cat '{tmp_path}/described.json'\n")
+    program.chmod(0o755)
+    checked = check(program)
+    assert (checked.returncode, checked.stdout) == (1, "docs/formats/record.schema.json\n")
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_every_member_of_a_struct_is_described_under_its_own_name(name):
-    structs = dict(STRUCT.findall(header_text(name)))
-    for struct, fields in described(name).items():
-        body = re.sub(r"\n\s{4,}", " ", re.sub(r"///.*", "", structs[struct]))  # a long member takes two lines
-        assert set(MEMBER.findall(body)) == set(fields), struct
+# Members that are no part of the file.
+NOT_DESCRIBED = {"assay::plan::WorkerInfo": {"folder", "environment_folder"}}
 
 
-# Structs of the plan, and where their schemas are: these name no struct themselves.
-PLAN = {
-    "WorkerInfo": ("catalog", "worker", ()),
-    "Environment": ("environment", "worker", ("$defs", "environment")),
-    "Installed": ("environment", "installed", ()),
-}
+def test_every_member_of_a_struct_is_described_under_its_own_name(described):
+    comments = write.read_comments()
+    for struct, noted in described["structs"].items():
+        members = set(comments[struct][1]) - NOT_DESCRIBED.get(struct, set())
+        assert members == set(noted["fields"]), struct
 
 
-@pytest.mark.parametrize("struct", PLAN)
-def test_what_the_plan_reads_is_described_in_its_schema(struct):
-    header, name, path = PLAN[struct]
-    node = schema(name)
-    jsonschema.Draft202012Validator.check_schema(node)
-    for step in path:
-        node = node[step]
-    bodies = dict(DESCRIBE.findall((ROOT / "assay/plan/catalog" / f"{header}.hpp").read_text()))
-    fields = {field: bool(required) for required, field, _, _ in FIELD.findall(bodies[struct])}
-    assert len(fields) == len(bodies[struct].strip().splitlines())
-    assert set(node["properties"]) == set(fields)
-    assert set(node["required"]) == {field for field, is_required in fields.items() if is_required}
+def test_each_type_becomes_its_schema():
+    record = schema("record")
+    rank = record["$defs"]["RankResult"]["properties"]
+    assert record["properties"]["record_version"] == {"const": 1}
+    assert record["properties"]["pair"]["anyOf"] == [{"$ref": "#/$defs/Pair"}, {"type": "null"}]
+    assert record["$defs"]["Pair"]["properties"]["side"] == {"enum": ["a", "b"]}
+    assert record["$defs"]["Pair"]["required"] == ["id", "side"]
+    assert rank["prepare_ns"]["type"] == ["integer", "null"]
+    assert rank["phases_ns"]["additionalProperties"] == {"type": "array", "items": {"type": "integer"}}
+    assert rank["slices"]["items"] == {"$ref": "#/$defs/Slice"}
+    assert rank["samples_ns"]["items"] == {"type": "integer", "minimum": 0}
+    assert rank["effective"] == {"description": "settings that took effect, read back by the worker"}
+    assert schema("trial")["$defs"]["Settings"]["properties"]["affinity"]["enum"] == ["none", "compact", "spread", None]
+    assert schema("history")["$defs"]["HistorySeries"]["properties"]["trial"]["$ref"] == "trial.schema.json"
+
+
+def test_comments_become_descriptions():
+    text = """namespace assay::plan {
+/// What it is,
+/// in two lines.
+struct Thing {
+  std::string name;  ///< after it,
+                     ///< and below
+  /// Before it.
+  std::optional<std::vector<int>>
+      values;
+  // For readers of the source alone.
+  int plain = 0;
+
+  /// Of a function.
+  int twice() const { return 2 * plain; }
+  bool last = true;
+};
+
+struct Other {
+  int plain = 0;  ///< of the other
+};
+"""
+    found = write.comments_in(text)
+    members = {"name": "after it, and below", "values": "Before it.", "plain": "", "last": ""}
+    assert found["assay::plan::Thing"] == ("What it is, in two lines.", members)
+    assert found["assay::plan::Other"] == ("", {"plain": "of the other"})
+
+
+def made(overlay):
+    """What is written of a struct with one field, whose file is `thing`."""
+    fields = {"batch": {"schema": {"type": "integer"}, "default": 1}}
+    described = {"files": {"thing": "assay::Thing"}, "structs": {"assay::Thing": {"fields": fields, "required": []}}}
+    return write.Writer(described, {}, {"files": {}, "structs": {}} | overlay).document("thing")
+
+
+def test_the_overlay_adds_bounds_and_may_not_name_what_is_not_there():
+    bounds = {"structs": {"Thing": {"batch": {"minimum": 1}}}}
+    assert made(bounds)["properties"]["batch"] == {"type": "integer", "minimum": 1}
+    with pytest.raises(write.Problem, match="has no field batches"):
+        made({"structs": {"Thing": {"batches": {"minimum": 1}}}})
 
 
 def is_valid(name, document):

@@ -41,13 +41,14 @@ void describe(V& v, LinkPiece& p) {
   required(v, "as_well", p.as_well);
 }
 
+/// What was measured of one collective, and what each of its algorithms says of it.
 struct CollectiveFit {
   Collective collective = Collective::all_reduce;
   std::vector<std::int64_t> ranks;  ///< numbers of ranks that were measured
   std::int64_t sizes = 0;
   std::int64_t points = 0;
   std::int64_t runs = 0;
-  double held_out_error = 0;      ///< of all pieces together
+  double held_out_error = 0;      ///< relative, of all pieces together
   std::vector<LinkPiece> pieces;  ///< one, or two where the implementation changes its algorithm with the size
 };
 
@@ -68,8 +69,9 @@ struct LinkFit {
   std::string source;  ///< worker and conditions, or files
   std::string data;    ///< identity of the points
   std::vector<CollectiveFit> collectives;
-  std::optional<LinkConstants> together;  ///< one link for all collectives, by the algorithms recognised; null for one
-  std::vector<std::string> notes;         ///< what was left out, and what the points cannot tell, with the reason
+  /// One link for all collectives, by the algorithms recognised; null for one collective.
+  std::optional<LinkConstants> together;
+  std::vector<std::string> notes;  ///< what was left out, and what the points cannot tell, with the reason
 };
 
 template <typename V>

@@ -26,7 +26,7 @@ struct LinkConstants {
   Estimate alpha_seconds;
   Estimate beta_seconds_per_byte;
   std::optional<Estimate> gamma_seconds_per_byte;  ///< null: cannot be told from beta, which then holds it
-  double inside_error = 0;                         ///< relative, root of the mean square over the points' cells
+  double inside_error = 0;  ///< relative, root of the mean square over (collective, ranks, bytes)
 };
 
 template <typename V>

@@ -17,9 +17,10 @@ constexpr std::int64_t kWorkerProtocol = 1;
 /// How a program of a framework is told a setting, from outside where the framework reads a variable, else by a line of
 /// its code. "{value}" stands for the value.
 struct Launch {
-  std::map<std::string, std::string> env;
-  std::string code;    ///< a line of Python, for where there is no variable; empty where none is needed
-  std::string inject;  ///< module with a hook that does the same for `assay exec --inject`: "torch"; or empty
+  std::map<std::string, std::string> env;  ///< variables; {value} stands for the value
+  std::string code;  ///< a line of Python, for where there is no variable; empty where none is needed
+  /// Module of Python that has a hook in libexec/inject, which applies the setting when the module is imported.
+  std::string inject;
 };
 
 template <typename V>
@@ -31,29 +32,40 @@ void describe(V& v, Launch& l) {
 
 /// What a worker's folder says of it in worker.json, read without starting anything.
 struct WorkerInfo {
-  std::string name;
-  std::string release;
-  std::int64_t protocol = 1;
+  std::string name;           ///< also the name of its folder
+  std::string release;        ///< part of a trial's identity
+  std::int64_t protocol = 1;  ///< version of workers/PROTOCOL.md it speaks
   std::string description;
-  std::vector<std::string> argv;       ///< "{folder}" stands for the worker's folder, "{environment}" for the latter
-  std::vector<std::string> networks;   ///< it knows by name; "*" is every one
-  std::vector<std::string> operators;  ///< of graphs: it builds every network of Assay's that needs no others
-  std::vector<std::string> files;      ///< kinds of files that hold a user's network: "py" takes "file.py:function"
-  std::vector<std::string> modes;      ///< here and in the next two, "*" or an empty list is every one
-  std::vector<std::string> precisions;
-  std::vector<std::string> devices;
-  std::vector<std::string> data;             ///< where input comes from; an empty list is memory alone
-  std::vector<std::string> details;          ///< of step, phases, layers
-  bool ranks = false;                        ///< several of them can work together
-  bool step_output = false;                  ///< `measure` may ask for the output of its last step
-  std::vector<std::string> settings;         ///< settings it applies
-  std::map<std::string, std::string> inert;  ///< settings that do nothing there, each with the reason
+  /// How it is started; {folder} stands for the folder of this file, {environment} for that of its virtual
+  /// environment.
+  std::vector<std::string> argv;
+  std::vector<std::string> networks;  ///< networks and primitives it knows by name; "*" is every one
+  /// Operators of Assay's graphs it can build: it runs every network of Assay's that needs no others.
+  std::vector<std::string> operators;
+  /// Kinds of files that hold a user's network: "py" takes "file.py:function", "onnx" takes "file.onnx", "pt"
+  /// (TorchScript) takes "file.pt".
+  std::vector<std::string> files;
+  std::vector<std::string> modes;       ///< here and in the next two, "*" or an empty list is every one
+  std::vector<std::string> precisions;  ///< "*" is every precision
+  std::vector<std::string> devices;     ///< "*" is every kind of device
+  std::vector<std::string> data;        ///< where input comes from: memory, files; an empty list is memory alone
+  std::vector<std::string> details;     ///< of step, phases, layers
+  bool ranks = false;                   ///< several of them can work together, one for each rank; false where left out
+  /// Whether it writes what its last timed step computed where measure asks for it; false where left out.
+  bool step_output = false;
+  /// Those it applies; those that assay-rank applies for every worker (instances, affinity, memory_bind, allocator,
+  /// env) need not be listed.
+  std::vector<std::string> settings;
+  /// Settings that it takes but that do nothing there, each with the reason.
+  std::map<std::string, std::string> inert;
   /// Variables that guides recommend and nothing there reads, each with the reason.
   std::map<std::string, std::string> unread;
   /// How a user's own program is told a setting: by its name, or "spin=false" for one value of it.
   std::map<std::string, Launch> launch;
-  json check;                              ///< a small workload for `assay worker check`; null: the first network
-  std::optional<Environment> environment;  ///< null: it needs none, and is there as soon as its folder is
+  json check;  ///< a small workload for `assay worker check`; without it the first network with default options
+  /// The virtual environment it runs in, made by `assay worker install`; null: it needs none, and is there as soon as
+  /// its folder is.
+  std::optional<Environment> environment;
 
   // Not part of the file.
   std::filesystem::path folder;              ///< where worker.json lies

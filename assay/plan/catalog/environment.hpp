@@ -12,9 +12,13 @@ namespace assay::plan {
 
 /// The virtual environment that a worker runs in, as worker.json asks for it.
 struct Environment {
-  std::string package;       ///< the one whose release is the worker's
-  std::string requirements;  ///< pip's file beside worker.json; it pins `package`
-  bool build = false;        ///< the worker's folder is built with CMake, once the packages are there
+  std::string package;  ///< the one whose release is the worker's
+  /// pip's file beside this one; it pins the package, with ==, to the release above. A file of the same name that
+  /// ends in .lock (requirements.lock) has every package to install, with hashes of its files.
+  std::string requirements;
+  /// Once the packages are there, the worker's folder is built with CMake, which puts programs into
+  /// {environment}/bin; false where left out.
+  bool build = false;
 };
 
 template <typename V>
@@ -26,12 +30,13 @@ void describe(V& v, Environment& e) {
 
 /// What installed.json says of an environment. It is written last: a folder without it is not complete.
 struct Installed {
-  std::string name;  ///< of the worker
-  std::string release;
+  std::string name;                   ///< of the worker
+  std::string release;                ///< of its main package; with the name it is the folder's name
   std::string python;                 ///< release of the interpreter
   std::vector<std::string> packages;  ///< "name==release", as pip lists them
   std::string installed_utc;
-  std::optional<bool> locked = {};  ///< each file's hash was checked; null: from before there were locks
+  /// The hash of every file was checked against the worker's lock; null: made before there were locks.
+  std::optional<bool> locked = {};
 };
 
 template <typename V>

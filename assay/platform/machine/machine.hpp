@@ -32,9 +32,10 @@ struct Identity {
   std::int64_t sockets = 0;
   std::int64_t nodes = 0;
   std::int64_t cores = 0;
-  std::int64_t threads = 0;
-  std::string shape;                ///< of platform::shape
-  std::int64_t memory_bytes = 0;    ///< rounded, see nominal_memory
+  std::int64_t threads = 0;  ///< logical CPUs that may be used
+  /// How many of what is in what, whatever the numbers: 2 socket[node[L3 32768K[8 core[2 thread]]]].
+  std::string shape;
+  std::int64_t memory_bytes = 0;    ///< rounded up to an eighth of the power of two below
   std::optional<double> cpu_quota;  ///< in CPUs; null where there is none or it allows every CPU
   std::vector<Gpu> gpus;
   std::optional<std::string> virtual_machine;
@@ -48,7 +49,7 @@ struct About {
   std::optional<std::string> bios;
   std::optional<std::string> microcode;
   std::optional<std::string> gpu_driver;
-  std::string cpu_list;  ///< numbers of the CPUs allowed
+  std::string cpu_list;  ///< numbers of the CPUs that may be used: 0-3,8
   std::int64_t machine_cpus = 0;
   std::int64_t memory_bytes = 0;  ///< as the kernel reports it now
 };

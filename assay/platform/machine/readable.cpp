@@ -36,7 +36,7 @@ Counter steal(const fs::path& root) {
   Counters counters;
   if (text) read_cpu_times(*text, {0}, counters);
   // Any CPU would do; a machine whose CPU 0 is off line is a rare one.
-  if (counters.steal_ns) return readable("steal");
+  if (counters.so_far.steal_ns) return readable("steal");
   return unreadable("steal", "/proc/stat does not list it");
 }
 

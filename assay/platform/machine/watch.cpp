@@ -26,7 +26,8 @@ Watch watch(const std::vector<std::int64_t>& cpus, double seconds) {
   seen.cpus = static_cast<std::int64_t>(cpus.size());
   if (before.self_cpu_ns && after.self_cpu_ns) seen.self_ns = *after.self_cpu_ns - *before.self_cpu_ns;
   if (before.busy_ns && after.busy_ns) seen.busy_ns = *after.busy_ns - *before.busy_ns;
-  if (before.steal_ns && after.steal_ns) seen.steal_ns = *after.steal_ns - *before.steal_ns;
+  const auto& stolen = after.so_far.steal_ns;
+  if (before.so_far.steal_ns && stolen) seen.steal_ns = *stolen - *before.so_far.steal_ns;
   return seen;
 }
 

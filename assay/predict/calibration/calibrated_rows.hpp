@@ -54,6 +54,7 @@ void describe(V& v, CalibratedPoint& p) {
   required(v, "efficiency", p.efficiency);
 }
 
+/// A cluster's constants from measured steps.
 struct ClusterCalibration {
   std::int64_t calibration_version = kCalibrationVersion;
   CalibratedCluster constants;

@@ -52,12 +52,12 @@ struct StepTruth {
 
 /// A predicted point beside what was measured.
 struct ScoredPoint {
-  std::string prediction;
+  std::string prediction;  ///< the first digits of the hash of what it was made from
   std::string predicted_utc;
   std::string network;
   std::string cluster;
-  Origin origin = Origin::assumed;
-  RangeKind range = RangeKind::none;
+  Origin origin = Origin::assumed;    ///< as in the prediction
+  RangeKind range = RangeKind::none;  ///< as in the prediction
   std::int64_t devices = 1;
   std::int64_t batch = 1;  ///< of a device
   double predicted_seconds = 0;
@@ -67,6 +67,7 @@ struct ScoredPoint {
   std::int64_t runs = 1;
   double error = 0;            ///< predicted over measured, minus 1
   std::optional<bool> inside;  ///< of the range; null where there is none
+  /// later: measured after the prediction; known_before: shown and not counted; published: a row of a table.
   TruthKind truth = TruthKind::later;
   std::string source;
 };

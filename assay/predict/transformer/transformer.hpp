@@ -49,7 +49,7 @@ struct TransformerPlan {
   std::int64_t pipeline = 1;
   std::int64_t data = 1;
   std::int64_t interleaving = 1;  ///< parts of the network that each stage of the pipeline has
-  std::int64_t batch = 1;         ///< of a step, over all devices
+  std::int64_t batch = 1;         ///< sequences of a step, over all devices
   std::int64_t microbatch = 1;
   Recompute recompute = Recompute::none;
   bool sequence_parallel = false;  ///< norms and dropouts are spread over the tensor-parallel devices too

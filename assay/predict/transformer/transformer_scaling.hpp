@@ -47,7 +47,7 @@ struct TransformerPoint {
   double low_seconds = 0;   ///< at the high end of the device's efficiency
   double high_seconds = 0;  ///< at its low end
   double sequences_per_second = 0;
-  TransformerLimit limit = TransformerLimit::compute;
+  TransformerLimit limit = TransformerLimit::compute;  ///< what would shorten the step most if it took no time
   MemoryUse memory;
   std::optional<bool> fits;  ///< null where the device's memory is not known
   std::optional<double> job_hours;
@@ -86,6 +86,7 @@ void describe(V& v, TransformerAdvice& a) {
   required(v, "memory_bytes", a.memory_bytes);
 }
 
+/// What Assay says of a transformer that is split over devices.
 struct TransformerPrediction {
   std::int64_t transformer_version = kTransformerVersion;
   std::string name;
@@ -93,7 +94,8 @@ struct TransformerPrediction {
   TransformerShape shape;
   double parameters = 0;
   std::vector<TransformerPoint> points;
-  std::vector<TransformerAdvice> advice;  ///< for the last point, most helpful first
+  /// For the last point, most helpful first; where it does not fit, what would.
+  std::vector<TransformerAdvice> advice;
   std::vector<std::string> notes;
 };
 

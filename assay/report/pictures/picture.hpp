@@ -40,8 +40,8 @@ struct assay::EnumNames<assay::report::SeriesKind> {
 namespace assay::report {
 
 struct Axis {
-  std::string title;  ///< with the unit
-  AxisKind kind = AxisKind::linear;
+  std::string title;                 ///< with the unit
+  AxisKind kind = AxisKind::linear;  ///< category: at whole numbers from 0 on, each with a name
   std::vector<std::string> categories = {};
   double low = 0;  ///< its ends; set by fit_axes()
   double high = 1;

@@ -18,7 +18,7 @@ struct AtWork {
   std::string title;
   std::int64_t index = 0;
   std::int64_t attempt = 0;
-  double lease_seconds = 0;  ///< until its lease ends; below 0: it ran out
+  double lease_seconds = 0;  ///< until its lease ends, on the store's clock; below 0: it ran out
 };
 
 /// Runs that failed in the same way.
@@ -30,15 +30,15 @@ struct FailedRuns {
 
 /// Agents that a scheduler was asked to start.
 struct Submission {
-  std::string id;
+  std::string id;  ///< our own; the jobs' name is assay-ID
   std::int64_t agents = 0;
   std::int64_t nodes = 1;  ///< of each
   std::string submitted_utc;
-  std::string logs;  ///< folder
+  std::string logs;  ///< folder with what the agents say
   // What the scheduler says of them now; null where it cannot be asked.
-  std::optional<std::int64_t> pending;
+  std::optional<std::int64_t> pending;  ///< jobs that wait; null where Slurm cannot be asked
   std::optional<std::int64_t> running;
-  std::optional<std::string> why_pending;
+  std::optional<std::string> why_pending;  ///< in Slurm's words
 };
 
 /// Where a campaign stands now, and who is at it.
@@ -46,14 +46,15 @@ struct Fleet {
   std::string campaign;  ///< id
   std::string name;
   std::int64_t runs = 0;
-  std::int64_t ready = 0;
-  std::int64_t done = 0;
+  std::int64_t ready = 0;  ///< that no agent has taken
+  std::int64_t done = 0;   ///< failed ones included
   std::int64_t failed = 0;
-  std::int64_t set_aside = 0;
-  std::vector<AtWork> at_work;
+  std::int64_t set_aside = 0;           ///< records of earlier attempts
+  std::vector<AtWork> at_work;          ///< by host and process
   std::vector<FailedRuns> failures;     ///< the most frequent first
   std::vector<Submission> submissions;  ///< oldest first
-  std::optional<double> seconds_left;   ///< null where nobody is at work or no run is done
+  /// By the median duration of its runs and the agents at work; null where either is missing.
+  std::optional<double> seconds_left;
 };
 
 template <typename V>

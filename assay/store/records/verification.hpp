@@ -37,7 +37,7 @@ struct Finding {
   std::optional<std::int64_t> index;
   std::optional<std::int64_t> attempt;
   std::optional<Writer> writer;
-  std::optional<std::int64_t> receipt;  ///< its number in the writer's chain
+  std::optional<std::int64_t> receipt;  ///< its number in the writer's chain, from 1
   std::optional<std::string> content;   ///< hash
 };
 
@@ -56,10 +56,10 @@ void describe(V& v, Finding& f) {
 /// What verifying a store has found.
 struct Verification {
   std::int64_t records = 0;
-  std::int64_t receipts = 0;
+  std::int64_t receipts = 0;  ///< also of records whose campaign was dropped
   std::int64_t writers = 0;
-  std::int64_t older = 0;  ///< records from before there were receipts: nothing can be said of them
-  std::vector<Finding> findings;
+  std::int64_t older = 0;         ///< records from before there were receipts: nothing can be said of them
+  std::vector<Finding> findings;  ///< empty: nothing is wrong
 };
 
 template <typename V>

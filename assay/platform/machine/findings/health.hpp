@@ -21,9 +21,9 @@ enum class Severity { ok, note, warning };
 struct Finding {
   std::string code;
   Severity severity = Severity::ok;
-  std::string seen;                ///< with figures
-  std::optional<std::string> why;  ///< it matters; null where all is well
-  std::optional<std::string> mend;
+  std::string seen;                 ///< with figures
+  std::optional<std::string> why;   ///< it matters; null where all is well
+  std::optional<std::string> mend;  ///< what to do; null where all is well
 };
 
 /// A worker that is installed.
@@ -55,7 +55,7 @@ std::vector<Finding> examine(const Situation& situation);
 /// What `assay doctor --json` prints.
 struct Examination {
   std::int64_t doctor_version = 1;
-  std::string platform;
+  std::string platform;  ///< 128 bits of SHA-256 over the canonical JSON (RFC 8785) of identity, nulls left out
   Identity identity;
   About about;
   MachineState state;
