@@ -46,7 +46,8 @@ Progress::~Progress() {
 void Progress::started(const store::Lease& lease) {
   waited_for_.clear();
   std::string now = title(lease.runs[0].trial);
-  if (lease.runs.size() > 1) now += " against " + title(lease.runs[1].trial);
+  if (lease.runs.size() == 2) now += " against " + title(lease.runs[1].trial);
+  if (lease.runs.size() > 2) now += fmt::format(" and {} more in lock-step", lease.runs.size() - 1);
   show(fmt::format("{}, run {}", now, lease.runs[0].index), false);
 }
 

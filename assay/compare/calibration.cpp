@@ -43,8 +43,8 @@ Noise noise_of(const std::vector<store::RunRow>& rows) {
   std::map<PairSide, std::vector<double>> medians;
   std::map<PairSide, std::vector<stats::Adjusted>> with_probe;
   for (const auto& row : rows) {
-    if (row.outcome != OutcomeKind::ok || !row.pair || !row.digest.pair_log_ratio || !row.summary.median_ns) continue;
-    if (row.pair->side == PairSide::b) ratios.push_back(*row.digest.pair_log_ratio);
+    if (row.outcome != OutcomeKind::ok || !row.pair || !row.summary.median_ns) continue;
+    if (row.pair->side == PairSide::b && row.digest.pair_log_ratio) ratios.push_back(*row.digest.pair_log_ratio);
     const double median = std::log(static_cast<double>(*row.summary.median_ns));
     medians[row.pair->side].push_back(median);
     if (row.digest.probe_ns) with_probe[row.pair->side].push_back({median, std::log(*row.digest.probe_ns)});

@@ -22,15 +22,20 @@ std::optional<double> half_width(const std::vector<double>& medians, double conf
   return (interval->high - interval->low) / 2 / stats::median(medians);
 }
 
+/// Of the ratios to the group's reference, the one that is known least.
 std::optional<double> half_width_of_ratio(const std::vector<store::RunRow>& rows, double confidence) {
-  std::vector<double> ratios;
+  std::map<std::string, std::vector<double>> ratios;  // by trial
   for (const auto& row : rows) {
     if (row.outcome == OutcomeKind::ok && row.pair && row.pair->side == PairSide::b && row.digest.pair_log_ratio)
-      ratios.push_back(*row.digest.pair_log_ratio);
+      ratios[row.trial].push_back(*row.digest.pair_log_ratio);
   }
-  const auto difference = stats::paired(ratios);
-  if (!difference) return std::nullopt;
-  return stats::interval_of(*difference, confidence).high - difference->estimate;
+  std::optional<double> widest;
+  for (const auto& [trial, of_trial] : ratios) {
+    const auto difference = stats::paired(of_trial);
+    if (!difference) return std::nullopt;
+    widest = std::max(widest.value_or(0), stats::interval_of(*difference, confidence).high - difference->estimate);
+  }
+  return widest;
 }
 
 double seconds_spent(const std::vector<store::RunRow>& rows) {

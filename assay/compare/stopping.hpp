@@ -17,7 +17,8 @@ struct Progress {
 
 /// How many runs each trial of a campaign should have now, in the order of `trials`: up to the next look where the
 /// interval is still too wide, unless the most runs or the time is spent. `rows` are the counted ones. In a lock-step
-/// campaign the interval is that of the ratio. Lock-step or not, it is 95 % over all looks together.
+/// campaign the interval is the widest of the ratios to the reference. Lock-step or not, it is 95 % over all looks
+/// together.
 std::vector<Progress> look(const store::CampaignRow& campaign, const std::vector<store::TrialRow>& trials,
                            const std::vector<store::RunRow>& rows);
 

@@ -97,7 +97,7 @@ void describe(V& v, Disturbance& d) {
 
 /// Consecutive samples that one `measure` gave.
 struct Slice {
-  std::int64_t turn = 0;      ///< position among all slices of a pair, or of the run
+  std::int64_t turn = 0;      ///< position among all slices of a lock-step group, or of the run
   std::int64_t begin_ns = 0;  ///< monotonic, on the worker's host
   std::int64_t end_ns = 0;
   std::int64_t samples = 0;
@@ -286,14 +286,14 @@ void describe(V& v, Steady& s) {
   v("autocorrelation", s.autocorrelation);
 }
 
-enum class PairSide { a, b };
+enum class PairSide { a, b };  ///< the reference of a lock-step group, and each of the others
 
 template <>
 struct EnumNames<PairSide> {
   static constexpr std::array<const char*, 2> names{"a", "b"};
 };
 
-/// Set on both records of two runs measured in lock-step.
+/// Set on the records of runs measured in lock-step: a group of two or more.
 struct Pair {
   std::string id;
   PairSide side = PairSide::a;
@@ -332,7 +332,8 @@ struct Record {
   Summary summary;
   std::optional<Steady> steady;  ///< null where there are too few samples to tell
   std::optional<Pair> pair;
-  /// Natural logarithm of side b's step over side a's: the median over the rounds of the pair.
+  /// Natural logarithm of this side's step over that of side a of its group: the median over the rounds. Null on side a,
+  /// but in older records of pairs, which have their partner's there.
   std::optional<double> pair_log_ratio;
   std::string platform;          ///< id of the machine
   json state = json::object();   ///< of the machine when this run began: MachineState of doctor.schema.json

@@ -88,7 +88,7 @@ struct Measure {
   double seconds = 2;                 ///< of steps, after the warm-up
   std::int64_t max_samples = 10'000;  ///< a run stops early when it has these, warm-up apart
   double slice_seconds = 0.5;         ///< the speed probe runs between slices of this length
-  std::int64_t pair_steps = 2;        ///< steps in one slice of a lock-step pair
+  std::int64_t pair_steps = 2;        ///< steps that count in one slice of a lock-step group; one before them does not
   std::optional<bool> phases;         ///< also measure the phases, in passes of their own; null: where a worker can
   bool layers = false;                ///< also measure the layers, in passes of their own
   double prepare_limit_seconds = 600;

@@ -17,7 +17,7 @@ constexpr std::int64_t kProtocolVersion = 1;
 
 /// One process that assay-rank starts and measures. The n-th of an order writes rank-n.json.
 struct Process {
-  std::int64_t part = 0;      ///< which run of the lease it belongs to: 0, or 1 for the partner of a pair
+  std::int64_t part = 0;      ///< which run of the lease it belongs to: its number in a lock-step group, else 0
   std::int64_t rank = 0;      ///< within the run
   std::int64_t instance = 0;  ///< within the run
   std::vector<std::int64_t> cpus;

@@ -42,10 +42,9 @@ void check(const Campaign& campaign, const Catalog& catalog) {
   check(campaign.measure);
   check_workers(campaign, catalog);
   if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there are none. Describe one or more.");
-  if (campaign.lockstep && campaign.trials.size() != 2) {
+  if (campaign.lockstep && campaign.trials.size() < 2) {
     fail(ErrorKind::usage,
-         "lockstep: it pairs exactly two trials, and there {} {}. Set it to false or change the trials.",
-         campaign.trials.size() == 1 ? "is" : "are", campaign.trials.size());
+         "lockstep: trials take turns, and there is only one. Set it to false, or describe two trials or more.");
   }
 }
 

@@ -20,12 +20,12 @@ struct Campaign {
   std::vector<std::int64_t> runs_of_trial;
   /// Where set, trials join as a planner asks for them, and this text stands for them in the campaign's identity.
   std::optional<std::string> grows;
-  bool lockstep = false;  ///< exactly two trials; run i of the one is the partner of run i of the other
+  bool lockstep = false;  ///< two trials or more; runs i of all are one group, alive at once
   Measure measure;
   std::vector<Trial> trials;  ///< distinct, in the order written
 };
 
-/// Throws Error{usage} naming the field that is out of range, a lock-step that has not two trials, or phases or layers
+/// Throws Error{usage} naming the field that is out of range, a lock-step of a single trial, or phases or layers
 /// that a worker cannot measure. The trials themselves are checked where they are expanded.
 void check(const Campaign& campaign, const Catalog& catalog);
 
@@ -34,7 +34,7 @@ void check(const Campaign& campaign, const Catalog& catalog);
 std::string campaign_id(const Campaign& campaign, std::int64_t round);
 
 /// Position of a run inside its block. Runs are taken by (index, run_order): randomised complete blocks.
-/// Partners of a pair share the order of the first trial.
+/// All of a group share the order of the first trial.
 std::int64_t run_order(std::int64_t seed, const std::string& trial_id, std::int64_t index);
 
 /// Seed that a worker gets: a function of campaign seed, trial and index, the same at every attempt.

@@ -158,10 +158,11 @@ TEST(Spec, what_a_worker_cannot_do_is_placed_at_its_trial) {
               StartsWith("f.yaml:1:10: measure.layers: "));
 }
 
-TEST(Spec, lockstep_needs_two_trials) {
+TEST(Spec, lockstep_needs_two_trials_or_more) {
   EXPECT_EQ(read("lockstep: true\n" + trial_with("batch: 1,2")).trials.size(), 2u);
-  EXPECT_THAT(refusal("lockstep: true\n" + trial_with("batch: 1,2,4")),
-              StartsWith("f.yaml:1:11: lockstep: it pairs exactly two trials, and there are 3."));
+  EXPECT_EQ(read("lockstep: true\n" + trial_with("batch: 1,2,4")).trials.size(), 3u);
+  EXPECT_THAT(refusal("lockstep: true\n" + trial_with("batch: 1")),
+              StartsWith("f.yaml:1:11: lockstep: trials take turns, and there is only one."));
 }
 
 TEST(Spec, an_empty_file_says_what_is_missing) {

@@ -33,7 +33,7 @@ struct LeasedRun {
   std::optional<Pair> pair;
 };
 
-/// One run, or two partners: taken, renewed, completed and given back together.
+/// One run, or all of a lock-step group, its reference first: taken, renewed, completed and given back together.
 struct Lease {
   std::string campaign;
   std::string claim;      ///< 128 random bits as hexadecimal digits: who has them holds the runs, and nobody else does
@@ -106,7 +106,7 @@ class RunQueue {
   /// Names the store wherever it is moved to: 32 hexadecimal digits, drawn when it was made.
   virtual std::string uuid() = 0;
 
-  /// Takes the next ready run of the campaign, with its partner. Frees leases that ran out on the store's clock and
+  /// Takes the next ready run of the campaign, with its group. Frees leases that ran out on the store's clock and
   /// those of dead owners on this host. Null when no run is ready.
   [[nodiscard]] virtual std::optional<Lease> lease(const LeaseRequest& request) = 0;
 
@@ -116,7 +116,7 @@ class RunQueue {
 
   /// Stores the records (one per run of the lease, in order) and the runs' new state as one transaction. Their
   /// campaign, trial, index and attempt are those of the lease, and the store compares them with the run's own;
-  /// `counted`, `pair` and `writer` are set by the store. Where one partner of a pair is to be measured again, both
+  /// `counted`, `pair` and `writer` are set by the store. Where one of a group is to be measured again, all
   /// are. A late result counts if nobody else has taken the run.
   [[nodiscard]] virtual Completion complete(const Lease& lease, const std::vector<Finished>& finished) = 0;
 

@@ -252,6 +252,43 @@ TEST_P(StoreSuite, PartnersAreTakenTogether) {
   EXPECT_FALSE(store_->lease(request_of(id)));
 }
 
+TEST_P(StoreSuite, AGroupIsTakenGivenBackAndStoredWhole) {
+  const auto campaign = campaign_of(5, 2, true);
+  const auto id = store_->plan(campaign, false).campaign;
+  const auto first = take(id);
+  ASSERT_EQ(first.runs.size(), 5u);
+  for (std::size_t side = 0; side < 5; ++side) {
+    EXPECT_EQ(first.runs[side].trial_id, trial_id(campaign.trials[side])) << "in the order written";
+    EXPECT_EQ(first.runs[side].pair.value().side, side == 0 ? PairSide::a : PairSide::b);
+    EXPECT_EQ(first.runs[side].pair->id, first.runs[0].pair->id);
+    EXPECT_EQ(first.runs[side].index, 0);
+  }
+  EXPECT_EQ(text_of(store_->progress(id)), "runs 10 ready 5 leased 5 done 0 failed 0 set_aside 0");
+  EXPECT_EQ(store_->renew(first, 60), Renewal::held);
+  store_->release(first);
+  EXPECT_EQ(text_of(store_->progress(id)), "runs 10 ready 10 leased 0 done 0 failed 0 set_aside 0");
+
+  const auto again = take(id);
+  auto finished = finished_of(again);
+  finished[3].again = true;
+  EXPECT_EQ(store_->complete(again, finished), Completion::accepted);
+  EXPECT_EQ(text_of(store_->progress(id)), "runs 10 ready 10 leased 0 done 0 failed 0 set_aside 5");
+  for (int group = 0; group < 2; ++group) {
+    const auto lease = take(id);
+    ASSERT_EQ(lease.runs.size(), 5u);
+    EXPECT_EQ(store_->complete(lease, finished_of(lease)), Completion::accepted);
+  }
+  EXPECT_FALSE(store_->lease(request_of(id)));
+  EXPECT_EQ(text_of(store_->progress(id)), "runs 10 ready 0 leased 0 done 10 failed 0 set_aside 5");
+
+  // More runs: more groups, of the same sides in the same order.
+  store_->plan(campaign_of(5, 3, true), false);
+  const auto more = take(id);
+  ASSERT_EQ(more.runs.size(), 5u);
+  EXPECT_EQ(more.runs[4].index, 2);
+  EXPECT_EQ(more.runs[4].trial_id, trial_id(campaign.trials[4]));
+}
+
 TEST_P(StoreSuite, APairIsStoredWholeOrNotAtAll) {
   const auto id = store_->plan(campaign_of(2, 1, true), false).campaign;
   auto lease = take(id);

@@ -1,4 +1,4 @@
-"""What lock-step pairs say: one log-ratio a pair, and an interval over pairs."""
+"""What lock-step groups say: one log-ratio a group and side, and an interval over groups."""
 
 import collections
 import math
@@ -27,15 +27,15 @@ def student_975(freedom):
     return high
 
 
-def sample_medians(record):
-    """Median of each measured slice by its round: turns 2r and 2r + 1 are round r."""
+def sample_medians(record, sides=2):
+    """Median of each measured slice by its round: turns 2r and 2r + 1 are round r of a pair. The first step settles."""
     rank = record["ranks"][0]
     medians, at = {}, 0
     for piece in rank["slices"]:
         samples = rank["samples_ns"][at : at + piece["samples"]]
         at += piece["samples"]
         if not piece["warmup"]:
-            medians[piece["turn"] // 2] = statistics.median(samples)
+            medians[piece["turn"] // sides] = statistics.median(samples[1:] or samples)
     return medians
 
 
@@ -56,6 +56,18 @@ def log_ratios(records, side_of, times=sample_medians):
             sys.exit("a round of a pair has only one side")
         ratios.append(statistics.median(math.log(sides[1][r] / sides[0][r]) for r in sides[0]))
     return ratios
+
+
+def log_ratios_of_group(records, side_of, side, sides):
+    """One number a group: the median of its rounds' log-ratios of a side to side 0."""
+    groups = collections.defaultdict(dict)
+    for record in records:
+        if side_of[record["trial"]] in (0, side):
+            groups[record["pair"]["id"]][side_of[record["trial"]]] = sample_medians(record, sides)
+    return [
+        statistics.median(math.log(of[side][r] / of[0][r]) for r in of[side].keys() & of[0].keys())
+        for of in groups.values()
+    ]
 
 
 def interval(ratios):

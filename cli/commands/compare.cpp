@@ -5,6 +5,7 @@
 #include "assay/compare/compare.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/report/subjects/comparison.hpp"
+#include "assay/report/subjects/families.hpp"
 #include "assay/report/subjects/layers.hpp"
 #include "assay/stats/looks.hpp"
 #include "assay/store/selection.hpp"
@@ -22,6 +23,8 @@ namespace {
 struct CompareOptions {
   std::string a;
   std::string b;
+  std::vector<std::string> others;  ///< beyond two
+  std::string to;                   ///< of several sides: what ratios are to
   PlanFlags plan;
   MeasureFlags measure;
   WorkFlags work;
@@ -36,11 +39,16 @@ struct CompareOptions {
   CheckFiles files;
 };
 
-/// A trial of either side, equal but for what the sides say.
-struct TrialPair {
-  Trial a;
-  Trial b;
-};
+/// A trial of each side, equal but for what the sides say.
+using TrialGroup = std::vector<Trial>;
+
+/// As named, in order; one where the second is left out.
+std::vector<std::string> sides_of(const CompareOptions& o) {
+  std::vector<std::string> sides{o.a};
+  if (!o.b.empty()) sides.push_back(o.b);
+  sides.insert(sides.end(), o.others.begin(), o.others.end());
+  return sides;
+}
 
 /// A setting of one side may not be left to the plan, and a flag must not say what a side says.
 std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, const plan::Catalog& catalog) {
@@ -59,22 +67,33 @@ std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, c
   return plan::expand({sweep_of(flags)}, o.runs, catalog);
 }
 
-std::vector<TrialPair> pairs_of(const CompareOptions& o, const plan::Catalog& catalog) {
-  const auto a = trials_of(o, o.a, catalog);
-  const auto b = trials_of(o, o.b, catalog);
-  if (a.size() != b.size()) {
-    fail(ErrorKind::usage, "{} gives {} trials and {} gives {}: each needs a partner. Give fewer values in one flag.",
-         shown(o.a), a.size(), shown(o.b), b.size());
-  }
-  std::vector<TrialPair> pairs;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (trial_id(a[i]) == trial_id(b[i])) {
-      fail(ErrorKind::usage, "{} and {} are the same trial. `assay doctor --calibrate` compares one with itself.",
-           shown(o.a), shown(o.b));
+std::vector<TrialGroup> groups_of(const CompareOptions& o, const plan::Catalog& catalog) {
+  std::vector<TrialGroup> groups;
+  std::map<std::string, std::string> known;  // trial to the side that has it
+  for (const auto& side : sides_of(o)) {
+    const auto trials = trials_of(o, side, catalog);
+    if (groups.empty()) groups.resize(trials.size());
+    if (trials.size() != groups.size()) {
+      fail(ErrorKind::usage, "{} gives {} trials and {} gives {}: each needs a partner. Give fewer values in one flag.",
+           shown(o.a), groups.size(), shown(side), trials.size());
     }
-    pairs.push_back({a[i], b[i]});
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const auto [other, is_new] = known.emplace(trial_id(trials[i]), side);
+      if (!is_new) {
+        fail(ErrorKind::usage, "{} and {} are the same trial. `assay doctor --calibrate` compares one with itself.",
+             shown(other->second), shown(side));
+      }
+      groups[i].push_back(trials[i]);
+    }
   }
-  return pairs;
+  return groups;
+}
+
+/// "B, C against A".
+std::string title_of(const CompareOptions& o) {
+  std::string others = o.b;
+  for (const auto& other : o.others) others += ", " + other;
+  return others + " against " + o.a;
 }
 
 bool has_layers(const Trial& trial, const plan::Catalog& catalog) {
@@ -83,15 +102,16 @@ bool has_layers(const Trial& trial, const plan::Catalog& catalog) {
          std::find(worker->details.begin(), worker->details.end(), "layers") != worker->details.end();
 }
 
-plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const plan::Catalog& catalog) {
+plan::Campaign campaign_of(const CompareOptions& o, const TrialGroup& group, const plan::Catalog& catalog) {
+  const auto all = [&](const auto& holds) { return std::all_of(group.begin(), group.end(), holds); };
   plan::Campaign campaign;
-  campaign.name = fmt::format("{} against {}", o.b, o.a);
+  campaign.name = title_of(o);
   campaign.seed = o.seed;
   campaign.runs = o.runs;
-  // Ranks of two runs cannot take turns: their steps are agreed on among themselves.
-  campaign.lockstep = !o.apart && pair.a.placement.ranks == 1 && pair.b.placement.ranks == 1;
-  campaign.trials = {pair.a, pair.b};
-  campaign.measure.layers = o.explain && has_layers(pair.a, catalog) && has_layers(pair.b, catalog);
+  // Ranks of several runs cannot take turns: their steps are agreed on among themselves.
+  campaign.lockstep = !o.apart && all([](const Trial& trial) { return trial.placement.ranks == 1; });
+  campaign.trials = group;
+  campaign.measure.layers = o.explain && all([&](const Trial& trial) { return has_layers(trial, catalog); });
   apply(o.measure, campaign.measure);
   if (campaign.measure.stop) campaign.runs = stats::looks(campaign.measure.stop->most_runs).front();
   check(campaign, catalog);
@@ -99,14 +119,14 @@ plan::Campaign campaign_of(const CompareOptions& o, const TrialPair& pair, const
 }
 
 /// Measures what is missing; ids of the campaigns that hold it. Empty where it was stopped.
-std::vector<std::string> measure_missing(const CompareOptions& o, const std::vector<TrialPair>& pairs,
+std::vector<std::string> measure_missing(const CompareOptions& o, const std::vector<TrialGroup>& groups,
                                          store::Store& store, const plan::Catalog& catalog) {
   const auto stop = stop_signals();
   std::vector<std::string> ids;
-  for (const auto& pair : pairs) {
-    const auto campaign = campaign_of(o, pair, catalog);
+  for (const auto& group : groups) {
+    const auto campaign = campaign_of(o, group, catalog);
     if (!o.work.quiet) {
-      std::fprintf(stderr, "assay: %s, %s\n", title(pair.a.workload).c_str(),
+      std::fprintf(stderr, "assay: %s, %s\n", title(group.front().workload).c_str(),
                    campaign.lockstep ? "in lock-step" : "in turns of whole runs");
     }
     std::string id;
@@ -156,31 +176,33 @@ compare::Material material_of(store::Store& store, const std::vector<std::string
   return material;
 }
 
-/// Where both sides are campaigns only those are read, so that a large store costs nothing.
+/// Where all sides are campaigns only those are read, so that a large store costs nothing.
 std::vector<std::string> campaigns_named(const CompareOptions& o, const std::vector<store::CampaignRow>& campaigns) {
   std::vector<std::string> ids;
-  for (const auto& side : {o.a, o.b}) {
+  const auto sides = sides_of(o);
+  for (const auto& side : sides) {
     for (auto row = campaigns.rbegin(); row != campaigns.rend(); ++row) {
       if (row->name != side) continue;
       ids.push_back(row->id);
       break;
     }
   }
-  return ids.size() == 2 ? ids : std::vector<std::string>{};
+  return ids.size() == sides.size() ? ids : std::vector<std::string>{};
 }
 
-/// One lock-step campaign is a comparison of its own two trials.
+/// One campaign is a comparison of its own trials.
 void split_campaign(CompareOptions& o, store::Store& store, const std::vector<store::CampaignRow>& rows,
                     std::vector<std::string>& campaigns) {
   const auto row = store::choose_campaign(rows, o.a, o.work.store);
   const auto trials = store.trials({.campaign = row.id});
-  if (trials.size() != 2) {
+  if (trials.size() != 2 && !(trials.size() > 2 && row.lockstep)) {
     fail(ErrorKind::usage, "{} has {} trials. Name two sides, such as fake==1.0 fake==2.0 or intra_op=1 intra_op=2.",
          shown(o.a), trials.size());
   }
   campaigns = {row.id};
   o.a = "trial:" + trials[0].id;
   o.b = "trial:" + trials[1].id;
+  for (std::size_t i = 2; i < trials.size(); ++i) o.others.push_back("trial:" + trials[i].id);
 }
 
 std::vector<compare::PartTime> layers_of(store::Store& store, const compare::Side& side) {
@@ -204,20 +226,53 @@ report::Explained explain(store::Store& store, const compare::Comparison& compar
   return out;
 }
 
-report::ComparisonData compared(CompareOptions o, store::Store& store, std::vector<std::string> campaigns) {
-  const auto rows = store.campaigns();
-  report::ComparisonData data;
-  data.a = o.a;
-  data.b = o.b;
+void check_explain(const CompareOptions& o) {
+  if (!o.explain || o.others.empty()) return;
+  fail(ErrorKind::usage, "--explain splits the difference of two sides, and there are {}. Name two of them.",
+       sides_of(o).size());
+}
+
+/// What is chosen, and what the sides are called.
+struct Chosen {
+  std::vector<store::CampaignRow> rows;
+  std::vector<std::string> names;
+  compare::Material material;
+};
+
+Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> campaigns) {
+  Chosen out;
+  out.rows = store.campaigns();
+  out.names = sides_of(o);
   if (o.b.empty()) {
-    split_campaign(o, store, rows, campaigns);
-    data.a = o.a.substr(0, 14);
-    data.b = o.b.substr(0, 14);
+    split_campaign(o, store, out.rows, campaigns);
+    out.names = sides_of(o);
+    for (auto& name : out.names) name = name.substr(0, 14);
+    check_explain(o);
   } else if (campaigns.empty()) {
-    campaigns = campaigns_named(o, rows);
+    campaigns = campaigns_named(o, out.rows);
   }
-  auto material = material_of(store, campaigns);
-  std::erase_if(material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
+  out.material = material_of(store, campaigns);
+  std::erase_if(out.material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
+  return out;
+}
+
+report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen) {
+  report::FamiliesData data;
+  data.names = chosen.names;
+  if (o.to == "fastest") data.reference = compare::Reference::fastest;
+  std::vector<compare::Selector> sides;
+  for (const auto& side : sides_of(o)) sides.emplace_back(side, chosen.rows, chosen.material.trials);
+  data.families = compare::compare_all(chosen.material, sides, data.reference);
+  data.calibrated = !chosen.material.calibrations.empty();
+  if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
+  return data;
+}
+
+report::ComparisonData compared(const CompareOptions& o, store::Store& store, const Chosen& chosen) {
+  const auto& [rows, names, material] = chosen;
+  report::ComparisonData data;
+  data.a = names[0];
+  data.b = names[1];
   const compare::Selector a(o.a, rows, material.trials);
   const compare::Selector b(o.b, rows, material.trials);
   data.comparisons = compare::compare(material, a, b);
@@ -235,17 +290,30 @@ void check_flags(const CompareOptions& o) {
     fail(ErrorKind::usage, "--run needs two sides, such as onnxruntime==1.24.4 onnxruntime==1.31.1.");
   if (!o.run && (!o.plan.options.empty() || !o.plan.env.empty()))
     fail(ErrorKind::usage, "--option and --env say what --run measures. Add --run, or leave them out.");
+  check_explain(o);
 }
 
-int compare(const CompareOptions& o) {
+int print_families(const CompareOptions& o, const report::FamiliesData& data) {
+  if (data.families.all.empty()) {
+    fail(ErrorKind::usage,
+         "nothing to compare: no trial is there for all {} sides. Trials are compared that are equal but for what the "
+         "sides say, on one platform; --run measures what is missing.",
+         data.names.size());
+  }
+  write_check_files(o.files, title_of(o), report::checks_of(data));
+  print(o.json ? report::json_families(data).dump(2) + "\n" : report::terminal_families(data, terminal_width()));
+  return data.failed() > 0 ? kExitGate : 0;
+}
+
+int compare(CompareOptions o) {
   check_flags(o);
   std::vector<std::string> campaigns;
   std::unique_ptr<store::Store> store;
   if (o.run) {
     const auto catalog = catalog_at_hand();
-    const auto pairs = pairs_of(o, catalog);  // refused before a store is made
+    const auto groups = groups_of(o, catalog);  // refused before a store is made
     store = store::open_store(o.work.store, store::Access::create);
-    campaigns = measure_missing(o, pairs, *store, catalog);
+    campaigns = measure_missing(o, groups, *store, catalog);
     if (campaigns.empty()) {
       std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");
       return kExitStopped;
@@ -253,7 +321,9 @@ int compare(const CompareOptions& o) {
   } else {
     store = store::open_store(o.work.store, store::Access::read);
   }
-  const auto data = compared(o, *store, campaigns);
+  const auto chosen = choose(o, *store, campaigns);
+  if (!o.others.empty() || o.to == "fastest") return print_families(o, compared_all(o, chosen));
+  const auto data = compared(o, *store, chosen);
   if (data.comparisons.all.empty()) {
     fail(ErrorKind::usage,
          "nothing to compare: {} trials only {} has, {} only {}. Trials are compared that are equal but for what the "
@@ -273,12 +343,16 @@ void add_compare(CLI::App& command, Invocation& invocation) {
                   "Take this side: a campaign, worker==release, worker, setting=value, platform:ID, date or trial:ID")
       ->required();
   command.add_option("second", o->b, "Compare with this side; leave it out where the first is a lock-step campaign");
+  command.add_option("others", o->others,
+                     "Compare these sides too: each with each, at one error rate for all verdicts");
+  command.add_option("--to", o->to, "Give the ratios of several sides to this one [first]")
+      ->check(CLI::IsMember({"first", "fastest"}));
   command.add_option("--gate", o->gate, "Exit with 3 if a slow-down of at least this is proved, such as 3%");
   command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
-  command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where both can be alive at once");
+  command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where all can be alive at once");
   command.add_flag("--apart", o->apart,
                    "With --run: measure whole runs in turns, for sides too large to be alive at once");
-  command.add_option("--runs", o->runs, "With --run: measure this many pairs, or runs of each side")
+  command.add_option("--runs", o->runs, "With --run: measure this many groups, or runs of each side")
       ->capture_default_str();
   command.add_option("--seed", o->seed, "With --run: draw the order and everything random from this seed")
       ->capture_default_str();
@@ -295,6 +369,7 @@ void add_compare(CLI::App& command, Invocation& invocation) {
   add_work_flags(command, o->work);
   command.footer(
       "assay compare --run onnxruntime==1.24.4 onnxruntime==1.31.1 --network resnet50\n"
+      "assay compare --run pytorch onnxruntime openvino --network resnet50 --to fastest\n"
       "assay compare nightly@1 nightly@2 --gate 3%");
   command.callback([o, &invocation] { invocation.exit_code = compare(*o); });
 }

@@ -38,7 +38,8 @@ void add_campaign_flags(CLI::App& command, CampaignFlags& o) {
       ->capture_default_str();
   command.add_option("--name", o.name, "Name the campaign");
   command.add_option("--seed", o.seed, "Draw the order and everything random from this seed")->capture_default_str();
-  command.add_flag("--lockstep", o.lockstep, "Measure exactly two trials in alternating slices");
+  command.add_flag("--lockstep", o.lockstep,
+                   "Keep all trials alive at once and measure them in turns, slice by slice; needs two or more");
   command.add_flag("--again", o.again, "Start the next round of a finished campaign");
   add_measure_flags(command, o.measure);
 }

@@ -96,7 +96,9 @@ void add_measure_flags(CLI::App& command, MeasureFlags& flags) {
                   "Warm up for up to this while a run still gets faster [10 x --warmup]")
       ->group(group);
   command.add_option("--max-samples", flags.max_samples, "Stop a run after this many samples [10000]")->group(group);
-  command.add_option("--pair-steps", flags.pair_steps, "Put this many steps in a slice of a lock-step pair [2]")
+  command
+      .add_option("--pair-steps", flags.pair_steps,
+                  "Count this many steps of each slice in lock-step; one more before them settles [2]")
       ->group(group);
   command
       .add_flag_function(

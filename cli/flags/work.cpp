@@ -17,13 +17,26 @@
 namespace assay::cli {
 namespace {
 
+/// What runs of a lock-step campaign's trials took before, in any campaign.
+measure::KnownMemory known_memory(store::Store& store, const std::string& campaign) {
+  measure::KnownMemory known;
+  for (const auto& trial : store.trials({.campaign = campaign})) {
+    for (const auto& row : store.runs({.trial = trial.id})) {
+      const auto peak = row.digest.peak_memory_bytes.value_or(0);
+      if (peak > 0) known[trial.id] = std::max(known[trial.id], peak);
+    }
+  }
+  return known;
+}
+
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                          const std::string& campaign, int stop_fd) {
+                          const std::string& campaign, bool lockstep, int stop_fd) {
   store::SpooledQueue queue(store, spool_of(flags));
   auto options = agent_options(flags, queue);
   options.campaign = campaign;
   // A file that cannot be written is for its user to mend; nobody waits for it.
   if (store::locate(flags.store).is_file) options.patience_seconds = 0;
+  if (lockstep) options.known_memory = known_memory(store, campaign);
   const auto launcher = launcher_of(options);
   Progress progress(store, campaign, flags.quiet);
   return work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, progress, options).work(stop_fd); });
@@ -166,7 +179,8 @@ measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::
   for (;;) {
     const auto progress = store.progress(id);
     const bool done = progress.ready + progress.leased == 0;  // then no agent need look
-    const auto end = done ? measure::AgentEnd::nothing_left : work_on(flags, store, catalog, id, stop_fd);
+    const auto end =
+        done ? measure::AgentEnd::nothing_left : work_on(flags, store, catalog, id, campaign.lockstep, stop_fd);
     if (end != measure::AgentEnd::nothing_left || !campaign.measure.stop) return end;
     campaign.runs_of_trial = next_look(store, id, flags.quiet);
     if (campaign.runs_of_trial.empty() || store.plan(campaign, false).new_runs == 0) return end;

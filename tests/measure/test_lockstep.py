@@ -1,7 +1,8 @@
-"""Partners of a pair take strict turns and stand or fall together; instances begin at one deadline."""
+"""Runs of a lock-step group take strict turns and stand or fall together; instances begin at one deadline."""
 
 import itertools
 import json
+import math
 import statistics
 
 import pytest
@@ -67,7 +68,7 @@ def test_the_first_round_is_the_warm_up_and_each_later_slice_has_pair_steps_samp
         for record in pair:
             slices = slices_of(record)
             assert [part["warmup"] for part in slices] == [part["turn"] < 2 for part in slices]
-            assert all(part["samples"] == STEPS for part in slices[1:])
+            assert all(part["samples"] == 1 + STEPS for part in slices[1:]), "one step settles"
             assert sum(part["samples"] for part in slices) == len(record["ranks"][0]["samples_ns"])
             assert record["summary"]["steady_from"] == slices[0]["samples"]
 
@@ -81,7 +82,7 @@ def test_without_warm_up_the_turns_of_the_warm_up_are_left_out(place):
 def test_max_samples_ends_both_sides_in_the_same_round(place):
     place.assay("run", pair_file(place, runs=1), *BRIEF, "--max-samples", "10", "--warmup", "0", "--seconds", "10s")
     for record in place.records():
-        assert [part["samples"] for part in slices_of(record)] == [3, 3, 3, 1]
+        assert [part["samples"] for part in slices_of(record)] == [4, 4, 2]
 
 
 def test_details_are_measured_on_both_sides_after_the_last_slice(place):
@@ -90,6 +91,71 @@ def test_details_are_measured_on_both_sides_after_the_last_slice(place):
         [rank] = record["ranks"]
         assert len(rank["phase_step_ns"]) == len(rank["phases_ns"]["forward"]) > 0
         assert [layer["node"] for layer in rank["layers"]] == ["layer1", "layer2", "layer3", "layer4"]
+
+
+SCALES = [1, 1.5, 0.8, 1.1, 2]
+
+
+def group_records(place, *words, runs=2):
+    """Five trials in lock-step; of each group its records, in the order of SCALES."""
+    scales = ",".join(map(str, SCALES))
+    place.assay("run", "toy", "--worker", "fake", "--option", "pace=1", "--option", f"scale={scales}", "--lockstep",
+                "--runs", str(runs), "--warmup", "20ms", "--seconds", "60ms", *BRIEF, *words)  # fmt: skip
+    found = {}
+    for record in place.records():
+        found.setdefault(record["pair"]["id"], []).append(record)
+    planned = place.assay("run", "toy", "--worker", "fake", "--option", "pace=1", "--option", f"scale={scales}",
+                          "--lockstep", "--dry-run", "--json")  # fmt: skip
+    place_of = {trial["trial_id"]: at for at, trial in enumerate(json.loads(planned.stdout)["trials"])}
+    return [sorted(group, key=lambda record: place_of[record["trial"]]) for group in found.values()]
+
+
+def test_five_sides_take_turns_in_rounds_that_begin_with_each_in_turn(place):
+    groups = group_records(place)
+    assert len(groups) == 2
+    for group in groups:
+        assert [record["pair"]["side"] for record in group] == ["a", "b", "b", "b", "b"]
+        turns = sorted((part["turn"], side, part) for side, record in enumerate(group) for part in slices_of(record))
+        assert [turn for turn, _, _ in turns] == list(range(len(turns))), "a turn is missing or was taken twice"
+        rounds = [[side for _, side, _ in turns[at : at + 5]] for at in range(0, len(turns), 5)]
+        assert len(rounds) >= 4
+        for number, order in enumerate(rounds):
+            assert sorted(order) == [0, 1, 2, 3, 4], "a round has a slice of each side"
+            assert order[0] == number % 5
+        for (_, _, earlier), (_, _, later) in itertools.pairwise(turns):
+            assert earlier["end_ns"] <= later["begin_ns"], "a slice began before the one before it had ended"
+        assert [record["outcome"]["kind"] for record in group] == ["ok"] * 5
+
+
+def test_each_side_of_a_group_has_its_ratio_to_the_first(place):
+    for group in group_records(place):
+        medians = []
+        for record in group:
+            [rank] = record["ranks"]
+            of_round, at = {}, 0
+            for part in rank["slices"]:
+                samples = rank["samples_ns"][at : at + part["samples"]]
+                at += part["samples"]
+                if not part["warmup"]:
+                    of_round[part["turn"] // 5] = statistics.median(samples[1:])  # the first step settles
+            medians.append(of_round)
+        assert group[0]["pair_log_ratio"] is None, "it is the reference"
+        for record, of_round in zip(group[1:], medians[1:], strict=True):
+            expected = statistics.median(math.log(of_round[r] / medians[0][r]) for r in of_round)
+            assert record["pair_log_ratio"] == pytest.approx(expected, abs=1e-12)
+        for record, scale in zip(group[1:], SCALES[1:], strict=True):
+            assert math.exp(record["pair_log_ratio"]) == pytest.approx(scale, rel=0.1)
+
+
+def test_a_failure_of_one_side_ends_the_whole_group(place):
+    text = "name: group\nlockstep: true\nruns: 2\nmeasure: {warmup_seconds: 20ms, seconds: 60ms}\ntrials:\n"
+    for batch in (1, 2, 3, 4):
+        bad = "misbehave: crash_segv, misbehave_at: measure, misbehave_step: 25" if batch == 3 else ""
+        text += f"  - {{network: toy, worker: fake, batch: {batch}, options: {{{bad}}}}}\n"
+    place.assay("run", place.write("group.yaml", text), *BRIEF, expect=4)
+    assert place.left() == []
+    kinds = [record["outcome"]["kind"] for record in place.records(all_attempts=True)]
+    assert sorted(kinds) == ["crashed"] * 2 + ["interrupted"] * 6
 
 
 FAILURES = [

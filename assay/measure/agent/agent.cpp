@@ -56,7 +56,8 @@ Agent::Agent(store::RunQueue& store, const plan::Catalog& catalog, Launcher& lau
       waiting_(waiting),
       machine_(platform::this_machine()),
       lock_(options_.host_lock_path),
-      request_{options_.campaign, this_owner(), options_.lease_seconds, std::nullopt, owner_is_dead} {
+      request_{options_.campaign, this_owner(), options_.lease_seconds, std::nullopt, owner_is_dead},
+      peaks_(options_.known_memory) {
   if (options_.of_fleet) request_.offer = offer_of(catalog_, machine_, options_.hosts);
 }
 
@@ -126,7 +127,8 @@ std::optional<store::Lease> Agent::next_lease() {
 }
 
 AgentEnd Agent::carry_out(const store::Lease& lease, int stop_fd) {
-  const ExecutionContext context{catalog_, launcher_, observer_, options_, machine_, waiting_, lock_.descriptor()};
+  const ExecutionContext context{catalog_, launcher_, observer_,          options_,
+                                 machine_, waiting_,  lock_.descriptor(), peaks_};
   try {
     const auto end = execute(lease, context, store_, stop_fd);
     unstarted_ = 0;

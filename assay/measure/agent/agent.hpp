@@ -8,6 +8,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/measure/agent/host_lock.hpp"
+#include "assay/measure/agent/memory.hpp"
 #include "assay/measure/launcher.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/platform/machine/machine.hpp"
@@ -29,7 +30,9 @@ struct AgentOptions {
   std::filesystem::path cache;     ///< where workers keep what is costly to make; empty: nowhere
   std::filesystem::path data;      ///< below which data sets lie; empty: nowhere
   Hosts hosts;                     ///< for runs of several ranks
-  std::string store_mark;          ///< tells runs of this store from those of others that have the same campaign
+  KnownMemory known_memory;        ///< that runs took before, as far as the caller knows
+  std::optional<std::int64_t> memory_bytes;  ///< that a lock-step group may take; null: what is available
+  std::string store_mark;  ///< tells runs of this store from those of others that have the same campaign
 };
 
 /// What an agent tells whoever shows its progress.
@@ -78,6 +81,7 @@ class Agent {
   platform::Machine machine_;
   HostLock lock_;
   store::LeaseRequest request_;
+  KnownMemory peaks_;
   bool introduced_ = false;  ///< the store knows this platform
   int misfits_ = 0;          ///< looks in a row that found only runs that this agent cannot carry out
   int unstarted_ = 0;        ///< runs in a row that could not be started

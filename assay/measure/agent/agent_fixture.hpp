@@ -68,7 +68,7 @@ class FakeQueue final : public store::RunQueue {
   bool away = false;
   bool lost = false;
   bool offers_nothing = false;  ///< to this agent: its runs ask for something else
-  bool in_pairs = false;
+  std::size_t group = 1;        ///< runs of a lease
 
   std::string uuid() override { return std::string(32, '0'); }
   std::optional<store::Lease> lease(const store::LeaseRequest&) override {
@@ -80,7 +80,7 @@ class FakeQueue final : public store::RunQueue {
       one.state = State::leased;
       ++one.run.epoch;
       lease.runs.push_back(one.run);
-      if (lease.runs.size() == (in_pairs ? 2U : 1U)) return lease;
+      if (lease.runs.size() == group) return lease;
     }
     return std::nullopt;
   }
@@ -105,7 +105,7 @@ class FakeQueue final : public store::RunQueue {
   }
   void put_platform(const std::string&, const json&) override { check_here(); }
   std::vector<store::CampaignRow> campaigns() override {
-    return {{"c", "c", 0, "", measure, 1, in_pairs, progress("c")}};
+    return {{"c", "c", 0, "", measure, 1, group > 1, progress("c")}};
   }
   store::Progress progress(const std::string&) override {
     check_here();

@@ -116,7 +116,7 @@ TEST_F(AgentTest, a_rank_that_leaves_nothing_is_interrupted_and_tried_five_times
 
 TEST_F(AgentTest, partners_are_measured_again_together) {
   plan(2);
-  queue_.in_pairs = true;
+  queue_.group = 2;
   launcher_.result = [this](const Order&, std::size_t number) {
     return launcher_.started == 1 && number == 1 ? result_with(OutcomeKind::interrupted) : good_result();
   };
@@ -124,6 +124,54 @@ TEST_F(AgentTest, partners_are_measured_again_together) {
   ASSERT_EQ(queue_.records.size(), 4U);
   EXPECT_TRUE(queue_.records[0].again && queue_.records[1].again);
   EXPECT_FALSE(queue_.records[2].again || queue_.records[3].again);
+}
+
+TEST_F(AgentTest, each_side_of_a_group_has_its_ratio_to_the_first) {
+  plan(3);
+  queue_.group = 3;
+  launcher_.result = [](const Order& order, std::size_t number) {
+    auto result = good_result();
+    const auto part = order.processes[number].part;
+    result.slices = {{3 + part, 0, 4'000'000, 4, false, std::nullopt}};  // round 1 of three
+    for (auto& sample : result.samples_ns) sample *= 1 + part;
+    return result;
+  };
+  EXPECT_EQ(work(), AgentEnd::nothing_left);
+  EXPECT_EQ(launcher_.started, 1);
+  ASSERT_EQ(queue_.records.size(), 3U);
+  EXPECT_FALSE(queue_.records[0].record.pair_log_ratio) << "it is the reference";
+  EXPECT_NEAR(queue_.records[1].record.pair_log_ratio.value(), std::log(2), 1e-12);
+  EXPECT_NEAR(queue_.records[2].record.pair_log_ratio.value(), std::log(3), 1e-12);
+}
+
+TEST_F(AgentTest, a_group_that_does_not_fit_in_memory_is_not_started) {
+  plan(3);
+  queue_.group = 3;
+  options_.memory_bytes = 900;
+  options_.known_memory = {{queue_.runs[0].run.trial_id, 320}};  // all three are the same trial
+  try {
+    work();
+    FAIL() << "3 x 320 bytes in 900";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("3 trials alive at once need 960 B, and 900 B are available"));
+  }
+  EXPECT_EQ(launcher_.started, 0);
+  EXPECT_EQ(queue_.released, 1);
+  options_.memory_bytes = 960;
+  EXPECT_EQ(work(), AgentEnd::nothing_left);
+}
+
+TEST_F(AgentTest, what_a_group_took_is_known_to_the_next) {
+  plan(4);
+  queue_.group = 2;
+  options_.memory_bytes = 1000;
+  launcher_.result = [](const Order& order, std::size_t number) {
+    auto result = good_result(order.processes[number].rank);
+    result.peak_memory_bytes = 600;
+    return result;
+  };
+  EXPECT_THROW(work(), Error);
+  EXPECT_EQ(launcher_.started, 1) << "of the first nothing was known";
 }
 
 TEST_F(AgentTest, a_full_disk_below_the_rank_ends_the_agent_and_keeps_the_run) {

@@ -6,8 +6,9 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/measure/agent/await.hpp"
+#include "assay/measure/agent/group.hpp"
+#include "assay/measure/agent/memory.hpp"
 #include "assay/measure/agent/orphans.hpp"
-#include "assay/measure/agent/pair.hpp"
 #include "assay/measure/agent/summary.hpp"
 #include "assay/measure/agent/validity.hpp"
 #include "assay/measure/environment.hpp"
@@ -19,6 +20,7 @@
 #include "assay/platform/machine/state.hpp"
 #include "assay/platform/process.hpp"
 #include "assay/process/spawn.hpp"
+#include "assay/store/records/digest.hpp"
 
 namespace assay::measure {
 namespace {
@@ -61,6 +63,24 @@ std::vector<RankResult> collect(const RunDirectory& directory, const Order& orde
   return results;
 }
 
+/// A group that does not fit in memory is given back, and nothing of it is started.
+void check_memory(const Order& order, const store::Lease& lease, const ExecutionContext& context,
+                  store::RunQueue& store) {
+  try {
+    check_fits(memory_needs(order, lease, context.peaks),
+               context.options.memory_bytes ? *context.options.memory_bytes : available_memory_bytes());
+  } catch (const Error&) {
+    if (!context.options.of_fleet) store.release(lease);  // else it is a result that says so
+    throw;
+  }
+}
+
+/// What later groups of the same trials are checked by.
+void note_peak(const store::Finished& finished, KnownMemory& peaks) {
+  const auto peak = store::digest_of(finished.record).peak_memory_bytes;
+  if (peak) peaks[finished.record.trial] = std::max(peaks[finished.record.trial], *peak);
+}
+
 /// Adds to a disturbed run who it was, as far as they are still at it: nothing of ours runs any more.
 void name_neighbours(Validity& validity, const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {
   for (auto& reason : validity.reasons) {
@@ -78,7 +98,10 @@ void name_neighbours(Validity& validity, const std::vector<RankResult>& ranks, c
 
 Record make_record(const store::Lease& lease, std::size_t part, const std::vector<std::vector<RankResult>>& results) {
   const auto& ranks = results[part];
-  const auto partner = results.size() > 1 ? results[1 - part] : std::vector<RankResult>{};
+  std::vector<RankResult> partners;
+  for (std::size_t other = 0; other < results.size(); ++other) {
+    if (other != part) partners.insert(partners.end(), results[other].begin(), results[other].end());
+  }
   const auto& run = lease.runs[part];
   Record record;
   record.campaign = lease.campaign;
@@ -92,9 +115,9 @@ Record make_record(const store::Lease& lease, std::size_t part, const std::vecto
     auto summarised = summarise(ranks, run.trial);
     record.summary = summarised.summary;
     record.steady = summarised.steady;
-    if (results.size() > 1) record.pair_log_ratio = pair_log_ratio(results[0], results[1]);
-    record.validity = judge(ranks, partner);
-    name_neighbours(record.validity, ranks, partner);
+    if (part > 0) record.pair_log_ratio = log_ratio(results, part);
+    record.validity = judge(ranks, partners);
+    name_neighbours(record.validity, ranks, partners);
   }
   record.ranks = ranks;
   return record;
@@ -125,7 +148,7 @@ void complete(const store::Lease& lease, const std::vector<store::Finished>& fin
   context.observer.finished(lease, finished);
 }
 
-/// Partners stand or fall together: if one must be measured again, so must the other.
+/// Partners stand or fall together: if one must be measured again, so must the others.
 void decide_again(const store::Lease& lease, std::vector<store::Finished>& finished) {
   bool failed = false;
   bool interrupted = false;
@@ -137,7 +160,7 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
     disturbed |= kind == OutcomeKind::ok && is_passing(one.record.validity);
   }
   const std::int64_t attempt = lease.runs.front().attempt;
-  // Partners share every disturbance, and their ratio stands it: a pair is not measured again for it.
+  // Partners share every disturbance, and their ratios stand it: a group is not measured again for it.
   const bool retry = disturbed && lease.runs.size() == 1 && attempt < lease.measure.retries;
   const bool again = !failed && (retry || (interrupted && attempt < kMostInterruptions));
   for (auto& one : finished) one.again = again;
@@ -183,6 +206,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
   {
     const RunDirectory directory(context.options.run_root, fmt::format("{}-{}", mark, lease.claim.substr(0, 16)));
     const Order order = make_order(lease, context, mark);
+    if (order.lockstep) check_memory(order, lease, context, store);
     directory.write_order(order);
     const Sync sync(directory.path());  // made here, so that a full disk is found before anything starts
     const std::vector<int> inherit = context.lock_fd >= 0 ? std::vector<int>{context.lock_fd} : std::vector<int>{};
@@ -220,6 +244,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     one.record.state = state;
     one.record.started_utc = started_utc;
     one.record.duration_ns = context.waiting.now_ns() - begin;
+    note_peak(one, context.peaks);
   }
   decide_again(lease, finished);
   complete(lease, finished, context, store);

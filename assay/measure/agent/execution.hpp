@@ -3,6 +3,7 @@
 #include <string>
 
 #include "assay/measure/agent/agent.hpp"
+#include "assay/measure/agent/memory.hpp"
 #include "assay/measure/order.hpp"
 #include "assay/platform/machine/machine.hpp"
 
@@ -16,11 +17,13 @@ struct ExecutionContext {
   const AgentOptions& options;
   const platform::Machine& machine;
   process::Waiting& waiting;
-  int lock_fd;  ///< kept open by every assay-rank; -1: none
+  int lock_fd;         ///< kept open by every assay-rank; -1: none
+  KnownMemory& peaks;  ///< grows with what is measured
 };
 
 /// Carries out the runs of a lease and completes it in the store. Nothing of it is left running when this returns.
-/// A lease that was lost meanwhile leaves nothing in the store.
+/// A lease that was lost meanwhile leaves nothing in the store. Throws Error{failure} where the runs of a lock-step
+/// group do not fit in memory at once; nothing was started then.
 AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, store::RunQueue& store, int stop_fd);
 
 /// Completes a lease whose runs could not be started, for the reason that `message` says.

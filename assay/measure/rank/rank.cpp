@@ -8,6 +8,7 @@
 #include "assay/measure/environment.hpp"
 #include "assay/measure/rank/session.hpp"
 #include "assay/measure/rank/steps.hpp"
+#include "assay/measure/rank/turns.hpp"
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/memory.hpp"
 #include "assay/platform/process.hpp"
@@ -147,10 +148,11 @@ class Rank {
     for (const auto& [name, amount] : steps_->details()) steps_->take_detail(name, amount);
   }
 
-  /// Partners in alternating slices. The first round is the warm-up; two turns after the last are the details of either
-  /// side.
+  /// The sides of a group in turns, a slice each. The first round is the warm-up; a turn of each side after the last is
+  /// for its details.
   void measure_in_turns() {
     const auto tick = [this] { attend(); };
+    const auto sides = static_cast<std::int64_t>(order_.parts.size());
     const auto members = static_cast<std::int64_t>(std::count_if(
         order_.processes.begin(), order_.processes.end(), [&](const auto& p) { return p.part == process_.part; }));
     steps_->begin(cpus_);
@@ -159,25 +161,27 @@ class Rank {
     std::int64_t turn = 0;
     rest();
     for (;; ++turn) {
-      if (side_of_turn(turn) != process_.part) continue;
+      if (side_of_turn(turn, sides) != process_.part) continue;
       if (!sync_.wait_turn(turn, tick)) break;
+      steps_->probe();  // while the worker still stands still: a thread of it that spins would slow the probe down
       go_on();
-      if (turn < 2) {
+      if (round_of_turn(turn, sides) == 0) {
         if (measure_.warmup_seconds > 0)
           steps_->take_slice(turn, {measure_.warmup_seconds, measure_.max_samples}, true);
       } else {
-        const std::int64_t steps = std::min(measure_.pair_steps, measure_.max_samples - done_samples);
+        const std::int64_t steps = std::min(kSettlingSteps + measure_.pair_steps, measure_.max_samples - done_samples);
         done_seconds += steps_->take_slice(turn, {kForever, steps}, false);
         done_samples += result_.slices.back().samples;
       }
       rest();
       sync_.end_turn(turn, members, [&] {
-        return turn >= 2 && turn % 2 == 1 && (done_seconds >= measure_.seconds || done_samples >= measure_.max_samples);
+        const bool ends_round = turn % sides == sides - 1 && turn >= sides;
+        return ends_round && (done_seconds >= measure_.seconds || done_samples >= measure_.max_samples);
       });
     }
     steps_->finish();
     const std::int64_t detail_turn = sync_.stopped_at() + process_.part;
-    const bool details = measure_.phases != false || measure_.layers;  // both sides of a pair decide the same
+    const bool details = measure_.phases != false || measure_.layers;  // all sides decide the same
     if (details) sync_.wait_last_turn(detail_turn, tick);
     go_on();
     if (!details) return;
@@ -185,7 +189,7 @@ class Rank {
     sync_.end_turn(detail_turn, members, [] { return false; });
   }
 
-  /// Threads that spin while they wait for work would take the partner's CPUs: they stand still while it is its turn.
+  /// Threads that spin while they wait for work would take the CPUs of the side whose turn it is: they stand still.
   void rest() { session_->signal(SIGSTOP); }
   void go_on() { session_->signal(SIGCONT); }
 
@@ -299,11 +303,6 @@ class Rank {
 };
 
 }  // namespace
-
-std::int64_t side_of_turn(std::int64_t turn) {
-  const std::int64_t round = turn / 2;
-  return (turn % 2) ^ (round % 2);
-}
 
 RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings) {
   return Rank(order, number, surroundings).run();

@@ -16,7 +16,4 @@ constexpr int kRankDiskError = 64;
 /// Told to stop, the result is `interrupted`.
 RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings);
 
-/// Side of a pair whose turn it is: a b, b a, a b, …, so that drift favours neither.
-std::int64_t side_of_turn(std::int64_t turn);
-
 }  // namespace assay::measure

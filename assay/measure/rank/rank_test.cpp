@@ -8,6 +8,8 @@
 #include <csignal>
 #include <thread>
 
+#include "assay/measure/rank/turns.hpp"
+
 namespace assay::measure {
 namespace {
 
@@ -16,13 +18,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::int64_t kStepNs = 10'000'000;
+constexpr std::size_t kMostSides = 5;
 
 /// What the sessions of a run have done, for the test and for each other.
 struct Stage {
   std::atomic<int> measuring{0};
-  std::atomic<bool> together{false};           ///< two worked at once
-  std::array<std::atomic<bool>, 2> stopped{};  ///< by SIGSTOP
-  std::atomic<bool> partner_ran{false};        ///< one worked while the other was not stopped
+  std::atomic<bool> together{false};  ///< two worked at once
+  std::size_t sides = 2;
+  std::array<std::atomic<bool>, kMostSides> stopped{};  ///< by SIGSTOP
+  std::atomic<bool> partner_ran{false};                 ///< one worked while another was not stopped
 };
 
 /// Steps of 10 ms in no time.
@@ -43,7 +47,9 @@ class FakeSession final : public Session {
     if (detail == "phases" && refuses_phases) worker_failed(OutcomeKind::refused, "there are none");
     if (++stage_.measuring > 1) stage_.together = true;
     // At the first turn, a warm-up, the partner may not have come to its own wait yet.
-    if (now_ns_ > 0 && !stage_.stopped[1 - side_]) stage_.partner_ran = true;
+    for (std::size_t other = 0; other < stage_.sides && now_ns_ > 0; ++other) {
+      if (other != side_ && !stage_.stopped[other]) stage_.partner_ran = true;
+    }
     const auto fit = static_cast<std::int64_t>(std::min(seconds * 1e9 / kStepNs, 1e9));
     Measured measured;
     measured.samples_ns.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(fit, 1, max_samples)), kStepNs);
@@ -85,12 +91,26 @@ class RankTest : public testing::Test {
   }
   ~RankTest() override { std::filesystem::remove_all(directory_); }
 
-  /// Makes it a lock-step pair.
-  void pair() {
+  /// Makes it a lock-step group.
+  void group(std::size_t sides) {
     order_.lockstep = true;
-    order_.parts.push_back(order_.parts[0]);
-    order_.processes.resize(2);
-    order_.processes[1].part = 1;
+    stage_.sides = sides;
+    for (std::size_t side = 1; side < sides; ++side) {
+      order_.parts.push_back(order_.parts[0]);
+      order_.processes.emplace_back().part = static_cast<std::int64_t>(side);
+    }
+  }
+  void pair() { group(2); }
+
+  /// All sides of a group at once.
+  std::vector<RankResult> run_all(const std::function<void(std::size_t, FakeSession&)>& as = [](auto, auto&) {}) {
+    std::vector<RankResult> results(stage_.sides);
+    std::vector<std::thread> threads;
+    for (std::size_t side = 0; side < stage_.sides; ++side) {
+      threads.emplace_back([&, side] { results[side] = run(side, [&](auto& session) { as(side, session); }); });
+    }
+    for (auto& thread : threads) thread.join();
+    return results;
   }
 
   RankResult run(
@@ -155,39 +175,49 @@ TEST_F(RankTest, told_to_stop_it_is_interrupted) {
   EXPECT_THAT(result.outcome.message, HasSubstr("asked to stop"));
 }
 
-TEST_F(RankTest, partners_take_turns_and_the_one_that_waits_is_stopped) {
-  pair();
+class GroupTest : public RankTest, public testing::WithParamInterface<std::size_t> {};
+
+TEST_P(GroupTest, sides_take_turns_and_those_that_wait_are_stopped) {
+  const auto sides = static_cast<std::int64_t>(GetParam());
+  group(GetParam());
   order_.measure.seconds = .2;
   order_.measure.pair_steps = 2;
   order_.measure.phases = false;
-  std::array<RankResult, 2> results;
-  std::thread partner([&] { results[1] = run(1); });
-  results[0] = run(0);
-  partner.join();
+  const auto results = run_all();
   for (const auto& result : results) ASSERT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
   EXPECT_FALSE(stage_.together);
   EXPECT_FALSE(stage_.partner_ran) << "threads that spin would take the other's CPUs";
-  for (std::size_t side = 0; side < 2; ++side) {
-    for (const auto& slice : results[side].slices) {
-      // a b, b a, a b: so that a host that gets slower favours neither.
-      const bool turned = slice.turn / 2 % 2 == 1;
-      EXPECT_EQ(static_cast<std::size_t>(slice.turn % 2), turned ? 1 - side : side) << slice.turn;
-      EXPECT_EQ(slice.warmup, slice.turn < 2);
+  for (std::int64_t side = 0; side < sides; ++side) {
+    const auto& slices = results[static_cast<std::size_t>(side)].slices;
+    EXPECT_EQ(slices.size(), results[0].slices.size()) << "a round has a slice of each side";
+    for (std::size_t round = 0; round < slices.size(); ++round) {
+      const auto& slice = slices[round];
+      EXPECT_EQ(slice.turn / sides, static_cast<std::int64_t>(round));
+      EXPECT_EQ(side_of_turn(slice.turn, sides), side) << slice.turn;
+      EXPECT_EQ(slice.warmup, slice.turn < sides);
+      if (!slice.warmup) {
+        EXPECT_EQ(slice.samples, 3) << "one step that settles, two that count";
+      }
     }
+    // .2 s are 20 steps of 10 ms: 7 rounds of 3 for the side that has the last turn then.
+    EXPECT_EQ(slices.size(), 1U + 7U);
   }
-  EXPECT_EQ(results[0].slices.size(), results[1].slices.size());
 }
 
-TEST_F(RankTest, a_partner_that_fails_ends_the_other) {
-  pair();
-  std::array<RankResult, 2> results;
-  std::thread partner([&] { results[1] = run(1, [](auto& session) { session.crashes = true; }); });
-  results[0] = run(0);
-  partner.join();
-  EXPECT_EQ(results[1].outcome.kind, OutcomeKind::crashed);
-  EXPECT_EQ(results[0].outcome.kind, OutcomeKind::interrupted);
-  EXPECT_THAT(results[0].outcome.message, HasSubstr("process 1 of the same run failed"));
+TEST_P(GroupTest, a_side_that_fails_ends_the_others) {
+  group(GetParam());
+  const auto results = run_all([](std::size_t side, auto& session) { session.crashes = side == 1; });
+  for (std::size_t side = 0; side < results.size(); ++side) {
+    if (side == 1) {
+      EXPECT_EQ(results[side].outcome.kind, OutcomeKind::crashed);
+      continue;
+    }
+    EXPECT_EQ(results[side].outcome.kind, OutcomeKind::interrupted);
+    EXPECT_THAT(results[side].outcome.message, HasSubstr("process 1 of the same run failed"));
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(Sides, GroupTest, testing::Values(2, 3, 5));
 
 }  // namespace
 }  // namespace assay::measure

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "assay/core/clock.hpp"
 #include "assay/stats/steady.hpp"
@@ -35,15 +36,19 @@ void Steps::begin(const std::vector<std::int64_t>& cpus) {
   before_ = read_counters();
 }
 
+void Steps::probe() {
+  // Often enough to see the host slow down, seldom enough not to outweigh slices of a few short steps.
+  if (probed_ || monotonic_ns() - probed_ns_ < kProbeEveryNs) return;
+  probed_ = probe_.run();
+  probed_ns_ = monotonic_ns();
+}
+
 double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
   Slice slice;
   slice.turn = turn;
   slice.warmup = warmup;
-  // Often enough to see the host slow down, seldom enough not to outweigh slices of a few short steps.
-  if (monotonic_ns() - probed_ns_ >= kProbeEveryNs) {
-    slice.probe_ns = probe_.run();
-    probed_ns_ = monotonic_ns();
-  }
+  probe();
+  slice.probe_ns = std::exchange(probed_, std::nullopt);
   const bool counts = energy_ && !warmup;
   if (counts) energy_->begin();
   const auto measured = measure("step", amount);

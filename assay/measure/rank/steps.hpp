@@ -38,7 +38,9 @@ class Steps {
 
   /// From here on, what happens on these CPUs is a disturbance.
   void begin(const std::vector<std::int64_t>& cpus);
-  /// One `measure`, with the speed probe before it where the last one is a while ago; seconds of steps it took.
+  /// Runs the speed probe for the next slice where the last one is a while ago.
+  void probe();
+  /// One `measure`, with the speed probe before it where it is due; seconds of steps it took.
   double take_slice(std::int64_t turn, const Amount& amount, bool warmup);
   /// After the last slice.
   void finish();
@@ -68,6 +70,7 @@ class Steps {
   RankResult& result_;
   platform::SpeedProbe probe_;
   std::int64_t probed_ns_;
+  std::optional<std::int64_t> probed_;  ///< for the next slice
   std::vector<std::int64_t> cpus_;
   platform::Counters before_;
   bool refused_phases_ = false;

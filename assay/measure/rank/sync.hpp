@@ -24,10 +24,10 @@ class Sync {
   /// Says that one process is prepared; returns when `count` are, at one deadline common to all.
   void start_together(std::int64_t count, const Tick& tick);
 
-  /// Waits until it is turn `turn`; false where the pair has been told to stop before.
+  /// Waits until it is turn `turn`; false where the group has been told to stop before.
   [[nodiscard]] bool wait_turn(std::int64_t turn, const Tick& tick);
 
-  /// Turn after the last one of a pair that was told to stop.
+  /// Turn after the last one of a group that was told to stop.
   std::int64_t stopped_at() const;
   /// Waits for a turn after the stop.
   void wait_last_turn(std::int64_t turn, const Tick& tick);

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "assay/core/clock.hpp"
-#include "assay/measure/rank/rank.hpp"
+#include "assay/measure/rank/turns.hpp"
 
 namespace assay::measure {
 namespace {
@@ -25,10 +28,52 @@ class SyncTest : public testing::Test {
   std::filesystem::path directory_;
 };
 
-TEST(Turns, order_is_swapped_each_round) {
-  std::vector<std::int64_t> sides;
-  for (std::int64_t turn = 0; turn < 8; ++turn) sides.push_back(side_of_turn(turn));
-  EXPECT_EQ(sides, (std::vector<std::int64_t>{0, 1, 1, 0, 0, 1, 1, 0}));
+using SidesOfRound = std::vector<std::int64_t>;
+
+SidesOfRound round_of(std::int64_t round, std::int64_t sides) {
+  SidesOfRound out;
+  for (std::int64_t place = 0; place < sides; ++place) out.push_back(side_of_turn(round * sides + place, sides));
+  return out;
+}
+
+TEST(Turns, order_of_two_is_swapped_each_round) {
+  SidesOfRound sides;
+  for (std::int64_t turn = 0; turn < 8; ++turn) sides.push_back(side_of_turn(turn, 2));
+  EXPECT_EQ(sides, (SidesOfRound{0, 1, 1, 0, 0, 1, 1, 0}));
+}
+
+TEST(Turns, a_round_has_each_side_once_and_begins_with_the_next_one) {
+  for (std::int64_t sides = 2; sides <= 9; ++sides) {
+    for (std::int64_t round = 0; round < 40; ++round) {
+      auto order = round_of(round, sides);
+      EXPECT_EQ(order.front(), round % sides);
+      std::sort(order.begin(), order.end());
+      for (std::int64_t side = 0; side < sides; ++side) EXPECT_EQ(order[static_cast<std::size_t>(side)], side);
+    }
+  }
+}
+
+TEST(Turns, places_neighbours_and_mirror_images_are_balanced) {
+  for (std::int64_t sides = 2; sides <= 9; ++sides) {
+    const std::int64_t rounds = sides % 2 == 0 ? sides : 2 * sides;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> places;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> neighbours;
+    std::multiset<SidesOfRound> orders;
+    std::multiset<SidesOfRound> mirrored;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      const auto order = round_of(round, sides);
+      orders.insert(order);
+      mirrored.emplace(order.rbegin(), order.rend());
+      for (std::size_t place = 0; place < order.size(); ++place) {
+        ++places[{order[place], static_cast<std::int64_t>(place)}];
+        if (place > 0) ++neighbours[{order[place - 1], order[place]}];
+      }
+    }
+    EXPECT_EQ(orders, mirrored) << sides << ": a steady drift would favour somebody in the median over rounds";
+    for (const auto& [key, count] : places) EXPECT_EQ(count, rounds / sides) << sides;
+    EXPECT_EQ(neighbours.size(), static_cast<std::size_t>(sides * (sides - 1)));
+    for (const auto& [key, count] : neighbours) EXPECT_EQ(count, rounds / sides) << sides;
+  }
 }
 
 TEST_F(SyncTest, all_start_after_the_last_is_prepared) {
@@ -59,7 +104,7 @@ TEST_F(SyncTest, two_sides_of_two_members_take_turns_until_told_to_stop) {
     threads.emplace_back([&, side = member / 2] {
       Sync sync(directory_);
       for (std::int64_t turn = 0;; ++turn) {
-        if (side_of_turn(turn) != side) continue;
+        if (side_of_turn(turn, 2) != side) continue;
         if (!sync.wait_turn(turn, [] {})) break;
         {
           const std::lock_guard<std::mutex> hold(mutex);

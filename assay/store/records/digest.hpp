@@ -22,7 +22,7 @@ struct Digest {
       layers_over_step;  ///< sum of the layers' median times over the median step, of the first process
   std::optional<Steady> steady;
   std::optional<double> probe_ns;        ///< median of the speed probe of the first process, while it was measured
-  std::optional<double> pair_log_ratio;  ///< of side b to side a
+  std::optional<double> pair_log_ratio;  ///< of a side b to side a of its group
   std::optional<double> watts;           ///< of all hosts while steps were timed
   std::optional<double> samples_per_joule;
 };

@@ -29,8 +29,9 @@ struct MissingRun {
 /// Ids of trials, which must be distinct.
 std::vector<std::string> ids_of(const std::vector<Trial>& trials);
 
-/// Visits what `campaign` asks for beyond the runs that `trials` have; of a pair, side a before side b. `ids` are those
-/// of the campaign's trials; `id` is that of its round. Returns the most runs that a trial is asked to have.
+/// Visits what `campaign` asks for beyond the runs that `trials` have; of a lock-step group, side a before the others.
+/// `ids` are those of the campaign's trials; `id` is that of its round. Returns the most runs that a trial is asked to
+/// have.
 std::int64_t visit_missing_runs(const plan::Campaign& campaign, const std::vector<std::string>& ids,
                                 const std::vector<PlannedTrial>& trials, const std::string& id,
                                 const std::function<void(const MissingRun&)>& visit);

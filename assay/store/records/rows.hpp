@@ -228,8 +228,8 @@ void check_not_held(std::int64_t leases, const std::string& campaign);
 /// Whether a campaign asks for another platform than what an agent offers.
 bool is_elsewhere(const Measure& measure, const std::optional<Offer>& offer);
 
-/// Whether the runs of a lease are to be measured again: half a pair proves nothing, so where one partner is, so is the
-/// other. A record that is not that of its run is a mistake of the program.
+/// Whether the runs of a lease are to be measured again: a part of a group proves nothing, so where one is, so are
+/// all. A record that is not that of its run is a mistake of the program.
 bool checked_again(const Lease& lease, const std::vector<Finished>& finished);
 
 /// The record as a store keeps it: what the store itself decides is set here.

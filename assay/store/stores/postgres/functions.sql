@@ -2,7 +2,7 @@
 -- a result is one statement: one transaction, one round trip, on the server's clock. And an agent's role may call them and
 -- touch nothing else. Arguments begin with a_, variables with v_, results with l_.
 --
--- Locks are taken in one order, side a of a pair before side b, so that no two calls wait for each other. This file holds the
+-- Locks are taken in one order, side a of a group before the others, those by their keys, so that no two calls wait for each other. This file holds the
 -- functions as they are now; it is run after the steps of a migration.
 
 -- What the store keeps of the claim of a lease: whoever reads the tables must not be able to bring results with it.
@@ -60,7 +60,7 @@ BEGIN
     AND pair IN (SELECT freed.pair FROM run AS freed WHERE freed.key = ANY (v_freed) AND freed.pair IS NOT NULL);
 END $$;
 
--- Takes a run and its partner under a claim that the agent has drawn. The same claim again gives the same runs: an agent
+-- Takes a run and its group under a claim that the agent has drawn. The same claim again gives the same runs: an agent
 -- whose answer was lost asks once more.
 CREATE OR REPLACE FUNCTION lease(a_campaign text, a_claim text, a_seconds double precision, a_host text, a_boot_id text,
   a_pid bigint, a_start_ticks bigint, a_pid_namespace text, a_dead_pids bigint[], a_dead_ticks bigint[], a_platform text,
@@ -71,7 +71,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = assay, pg_temp AS $$
 DECLARE
   v_campaign campaign%ROWTYPE;
   v_first run%ROWTYPE;
-  v_partner bigint;
+  v_group bigint[];
   v_taken bigint[];
   v_ms bigint := (a_seconds * 1000)::bigint;
 BEGIN
@@ -83,7 +83,7 @@ BEGIN
     RAISE EXCEPTION 'the name of an owner is too long' USING ERRCODE = 'invalid_parameter_value';
   END IF;
   v_taken := ARRAY(SELECT run.key FROM run WHERE run.claim = kept_claim(a_claim) AND run.campaign = v_campaign.key AND run.state = 1
-    ORDER BY run.side FOR UPDATE);
+    ORDER BY run.side, run.key FOR UPDATE);
   IF cardinality(v_taken) = 0 THEN
     PERFORM free_leases(v_campaign.key, a_boot_id, a_dead_pids, a_dead_ticks);
     IF a_workers IS NOT NULL AND left(a_platform, length(v_campaign.platform)) <> v_campaign.platform THEN RETURN; END IF;
@@ -96,11 +96,12 @@ BEGIN
     IF NOT FOUND THEN RETURN; END IF;
     v_taken := ARRAY[v_first.key];
     IF v_first.pair IS NOT NULL THEN
-      SELECT run.key INTO v_partner FROM run WHERE run.pair = v_first.pair AND run.side = 'b' AND run.state = 0 FOR UPDATE;
-      IF NOT FOUND THEN
-        RAISE EXCEPTION 'the partner of run % is not ready too; the store was changed by another program', v_first.key;
+      v_group := ARRAY(SELECT run.key FROM run WHERE run.pair = v_first.pair AND run.side = 'b' AND run.state = 0
+        ORDER BY run.key FOR UPDATE);
+      IF cardinality(v_group) = 0 OR EXISTS (SELECT FROM run WHERE run.pair = v_first.pair AND run.state <> 0) THEN
+        RAISE EXCEPTION 'not all runs of the group of run % are ready; the store was changed by another program', v_first.key;
       END IF;
-      v_taken := v_taken || v_partner;
+      v_taken := v_taken || v_group;
     END IF;
     UPDATE run SET state = 1, epoch = run.epoch + 1, claim = kept_claim(a_claim), owner_host = a_host, owner_boot_id = a_boot_id,
       owner_pid = a_pid, owner_start_ticks = a_start_ticks, owner_pid_namespace = a_pid_namespace,
@@ -108,11 +109,11 @@ BEGIN
   END IF;
   RETURN QUERY SELECT run.key, run.epoch, run.attempt, run.idx, trial.id, trial.json, run.pair, run.side,
       v_campaign.seed, v_campaign.measure
-    FROM run JOIN trial ON trial.key = run.trial WHERE run.key = ANY (v_taken) ORDER BY run.side;
+    FROM run JOIN trial ON trial.key = run.trial WHERE run.key = ANY (v_taken) ORDER BY run.side, run.key;
 END $$;
 
--- Whether this claim holds all these runs; locks them. No list is not an empty list: false. Nor is half a pair a list: nobody
--- could take the other half then.
+-- Whether this claim holds all these runs; locks them. No list is not an empty list: false. Nor is a part of a group a list: nobody
+-- could take the rest then.
 CREATE OR REPLACE FUNCTION holds(a_campaign text, a_claim text, a_runs bigint[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_campaign bigint;
@@ -126,7 +127,7 @@ BEGIN
   SELECT count(*) INTO v_held FROM (
     SELECT run.key FROM run
       WHERE run.key = ANY (a_runs) AND run.campaign = v_campaign AND run.claim = kept_claim(a_claim) AND run.state <> 2
-      ORDER BY run.side FOR UPDATE OF run) AS locked;
+      ORDER BY run.side, run.key FOR UPDATE OF run) AS locked;
   RETURN coalesce(v_held = cardinality(a_runs) AND v_held > 0, false) AND NOT EXISTS (
     SELECT FROM run AS held JOIN run AS partner ON partner.pair = held.pair
     WHERE held.key = ANY (a_runs) AND held.pair IS NOT NULL AND partner.key <> ALL (a_runs));
@@ -175,7 +176,7 @@ BEGIN
   FOR v_new IN SELECT record.key, run.key AS run, record_hash(record, trial.id, run.idx) AS hash, run.owner_host AS host,
       concat_ws(':', run.owner_boot_id, run.owner_pid, run.owner_start_ticks) AS agent
     FROM record JOIN run ON run.key = record.run JOIN trial ON trial.key = run.trial
-    WHERE record.key = ANY (a_records) ORDER BY run.side LOOP
+    WHERE record.key = ANY (a_records) ORDER BY run.side, run.key LOOP
     INSERT INTO writer(role, host, agent) VALUES (session_user, coalesce(v_new.host, ''), v_new.agent)
       ON CONFLICT (role, host, agent) DO NOTHING;
     UPDATE writer SET seq = writer.seq + 1, link = link_of(writer.link, v_new.hash)
@@ -227,7 +228,7 @@ BEGIN
         median_ns bigint, p90_ns bigint, p99_ns bigint, samples_per_second double precision, summary_version bigint,
         peak_memory_bytes bigint, digest text, json text, samples text)
       JOIN run ON run.key = new.run AND run.key = ANY (a_runs) JOIN trial ON trial.key = run.trial
-      WHERE is_object(new.json) AND is_object(new.digest) ORDER BY run.side
+      WHERE is_object(new.json) AND is_object(new.digest) ORDER BY run.side, run.key
       RETURNING key)
     SELECT array_agg(stored.key) INTO v_stored FROM stored;
   IF cardinality(v_stored) IS DISTINCT FROM cardinality(a_runs) THEN

@@ -97,7 +97,7 @@ class RunColumns {
 }  // namespace
 
 Planned PostgresStore::plan(const plan::Campaign& campaign, bool again) {
-  ASSAY_CHECK(!campaign.lockstep || campaign.trials.size() == 2);
+  ASSAY_CHECK(!campaign.lockstep || campaign.trials.size() >= 2);
   ASSAY_CHECK(campaign.runs_of_trial.empty() || campaign.runs_of_trial.size() == campaign.trials.size());
   const auto family = plan::campaign_id(campaign, 0);
   const auto ids = ids_of(campaign.trials);

@@ -7,6 +7,7 @@ namespace assay::store::postgres {
 namespace {
 
 constexpr const char* kDoing = "preparing its tables";
+constexpr std::int64_t kOldestRead = 4;     // later versions have the same tables
 constexpr std::int64_t kLock = 0x41535359;  // "ASSY"; one program at a time makes or changes the schema
 
 /// The schema `assay` as it is found.
@@ -77,6 +78,7 @@ bool is_ready(const Connection& connection, const std::optional<Found>& found, s
          "{}: this store was written by a newer Assay (store version {}; this program knows {}). Update Assay.",
          connection.shown(), *version, newest);
   }
+  if (access == Access::read && *version >= kOldestRead) return true;
   if (*version < newest && (access == Access::read || !found->ours)) {
     fail(ErrorKind::failure,
          "{}: this store was written by an older Assay (store version {}; this program needs {}) and cannot be brought "
@@ -90,7 +92,8 @@ bool is_ready(const Connection& connection, const std::optional<Found>& found, s
 }  // namespace
 
 const Migrations& migrations() {
-  static const Migrations steps{sql::kPostgres001, sql::kPostgres002, sql::kPostgres003, sql::kPostgres004};
+  static const Migrations steps{sql::kPostgres001, sql::kPostgres002, sql::kPostgres003, sql::kPostgres004,
+                                sql::kPostgres005};
   return steps;
 }
 

@@ -24,7 +24,7 @@ constexpr const char* kMet =
     "AND trial.device IN (SELECT value FROM json_each(?3)) "
     "AND trial.ranks <= coalesce(json_extract(trial.json, '$.placement.ranks_per_node'), trial.ranks) * ?4)";
 
-/// The first ready run whose needs are met; of a pair, those of both.
+/// The first ready run whose needs are met; of a group, those of all.
 std::string ready_met() {
   return fmt::format(
       "run.campaign = ?1 AND run.state = 0 AND {} AND NOT EXISTS (SELECT 1 FROM run AS partner JOIN trial ON trial.key "
@@ -68,7 +68,7 @@ std::optional<Lease> SqliteStore::lease(const LeaseRequest& request) {
                  kDoing);
   const auto& owner = request.owner;
   const auto length = milliseconds(request.seconds);
-  const auto end = clock_.now_ms() + length;  // one for both partners: they run out together
+  const auto end = clock_.now_ms() + length;  // one for all of a group: they run out together
   for (auto& run : lease.runs) {
     take.bind(run.run, lease.claim, owner.host, owner.boot_id, owner.pid, owner.start_ticks, owner.pid_namespace,
               clock_.boot_id, length, end)
@@ -126,14 +126,20 @@ std::vector<LeasedRun> SqliteStore::next_ready(std::int64_t campaign, const std:
   std::vector<LeasedRun> runs{read_leased(first)};
   if (!runs.front().pair) return runs;
 
-  Statement partner(database_, columns + "run.pair = ?1 AND run.key <> ?2", kDoing);
-  if (!partner.bind(runs.front().pair->id, runs.front().run).step() || partner.get<std::int64_t>(8) != 0) {
-    fail(ErrorKind::failure, "{}: the partner of run {} is not ready too; the store was changed by another program.",
+  Statement member(database_, columns + "run.pair = ?1 ORDER BY run.side, run.key", kDoing);
+  member.bind(runs.front().pair->id);
+  std::vector<LeasedRun> group;
+  bool ready = true;
+  while (member.step()) {
+    ready = ready && member.get<std::int64_t>(8) == 0;
+    group.push_back(read_leased(member));
+  }
+  if (!ready || group.size() < 2) {
+    fail(ErrorKind::failure,
+         "{}: not all runs of the group of run {} are ready; the store was changed by another program.",
          database_.path(), runs.front().run);
   }
-  runs.push_back(read_leased(partner));
-  if (runs.front().pair->side == PairSide::b) std::swap(runs[0], runs[1]);
-  return runs;
+  return group;
 }
 
 bool SqliteStore::holds(const Lease& lease) {

@@ -1,5 +1,6 @@
 #include "assay/store/stores/sqlite/schema.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -9,6 +10,8 @@ namespace assay::store::sqlite {
 namespace {
 
 constexpr const char* kDoing = "preparing its tables";
+
+constexpr std::int64_t kOldestRead = 2;  // later versions have the same tables
 
 struct Marks {
   std::int64_t application = 0;
@@ -42,7 +45,7 @@ void check_marks(const Database& database, const Marks& marks, Access access, st
          "{}: this store was written by a newer Assay (store version {}; this program knows {}). Update Assay.",
          database.path(), marks.version, newest);
   }
-  if (marks.version < newest && access == Access::read) {
+  if (marks.version < std::min(newest, kOldestRead) && access == Access::read) {
     fail(ErrorKind::failure,
          "{}: this store was written by an older Assay (store version {}; this program needs {}) and cannot be brought "
          "up to date while it is only read. Run any command that writes to it, such as `assay run`, once.",
@@ -72,7 +75,7 @@ void use_write_ahead_log(Database& database) {
 }  // namespace
 
 const Migrations& migrations() {
-  static const Migrations steps{sql::kSqlite001, sql::kSqlite002};
+  static const Migrations steps{sql::kSqlite001, sql::kSqlite002, sql::kSqlite003};
   return steps;
 }
 

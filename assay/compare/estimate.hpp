@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "assay/compare/compare.hpp"
+
+// What comparisons of two sides and of several are made of.
+
+namespace assay::compare {
+
+using Rows = std::vector<const store::RunRow*>;
+using TrialsById = std::unordered_map<std::string, const Trial*>;
+
+TrialsById trials_by_id(const Material& material);
+
+/// Ratio and interval of b to a, neither of them empty. By lock-step groups that hold both where there are enough, else
+/// by independent processes. No verdict yet.
+Comparison estimate(const Rows& a, const Rows& b, const Material& material, const TrialsById& trials);
+
+/// Gives each its verdict, at one error rate for all together (Holm).
+void judge(const std::vector<Comparison*>& family);
+
+}  // namespace assay::compare

@@ -1,0 +1,156 @@
+#include "assay/report/subjects/families.hpp"
+
+#include <algorithm>
+
+#include "assay/core/text/units.hpp"
+#include "assay/report/table.hpp"
+
+namespace assay::report {
+namespace {
+
+using Align = Table::Align;
+
+std::string interval_text(const std::optional<stats::Interval>& interval) {
+  return interval ? fmt::format("{:.3f} to {:.3f}", interval->low, interval->high) : "-";
+}
+
+json interval_json(const std::optional<stats::Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", interval->low}, {"high", interval->high}, {"confidence", 0.95}};
+}
+
+/// What all sides have in common, and by how many groups or runs they are known.
+std::string heading(const compare::Family& family) {
+  std::int64_t groups = -1;
+  for (const auto& pair : family.pairs) {
+    const auto& c = pair.comparison;
+    const auto own = c.method == compare::Method::lockstep ? c.pairs : 0;
+    groups = groups < 0 ? own : std::min(groups, own);
+  }
+  return fmt::format(
+      "{}, {}", title(family.sides.front().side.trial.workload),
+      groups > 0 ? fmt::format("{} lock-step group{}", groups, groups == 1 ? "" : "s") : "independent processes");
+}
+
+std::string family_text(const FamiliesData& data, const compare::Family& family, std::size_t width) {
+  Table table({{"side", Align::left},
+               {"settings", Align::left},
+               {"step", Align::right},
+               {"ratio", Align::right},
+               {"95 % interval", Align::right},
+               {"runs", Align::right, 1}});
+  for (std::size_t side = 0; side < family.sides.size(); ++side) {
+    const auto& one = family.sides[side];
+    const bool reference = side == family.reference;
+    table.add({fit(data.names[side], 60), conditions(one.side.trial), duration_or_dash(one.side.median_ns),
+               one.ratio ? fmt::format("{:.3f}", *one.ratio) : "-",
+               reference ? "reference" : interval_text(one.ratio_interval), std::to_string(one.side.runs)});
+  }
+  std::string out = heading(family) + "\n" + table.text(width) + table.room_note(width);
+  for (const auto& pair : family.pairs) out += "  " + compare::sentence(pair, data.names) + "\n";
+  return out;
+}
+
+json side_json(const FamiliesData& data, const compare::Standing& standing, std::size_t number) {
+  const auto& side = standing.side;
+  return {{"name", data.names[number]},
+          {"trial_id", side.trial_id},
+          {"trial", to_json(side.trial)},
+          {"platform", side.platform},
+          {"runs", side.runs},
+          {"disturbed", side.disturbed},
+          {"failed", side.failed},
+          {"median_ns", to_json(side.median_ns)},
+          {"ratio", to_json(standing.ratio)},
+          {"ratio_interval", interval_json(standing.ratio_interval)}};
+}
+
+json pair_json(const FamiliesData& data, const compare::FamilyPair& pair) {
+  const auto& c = pair.comparison;
+  return {{"first", pair.first},
+          {"second", pair.second},
+          {"method", name_of(c.method)},
+          {"groups", c.pairs},
+          {"ratio", to_json(c.ratio)},
+          {"ratio_interval", interval_json(c.ratio_interval)},
+          {"p", to_json(c.p)},
+          {"detectable", to_json(c.detectable)},
+          {"threshold", c.threshold},
+          {"verdict", name_of(c.verdict)},
+          {"sentence", compare::sentence(pair, data.names)}};
+}
+
+json family_json(const FamiliesData& data, const compare::Family& family) {
+  json out = {{"reference", family.reference}, {"sides", json::array()}, {"pairs", json::array()}};
+  for (std::size_t i = 0; i < family.sides.size(); ++i) out["sides"].push_back(side_json(data, family.sides[i], i));
+  for (const auto& pair : family.pairs) out["pairs"].push_back(pair_json(data, pair));
+  return out;
+}
+
+}  // namespace
+
+std::int64_t FamiliesData::failed() const {
+  std::int64_t count = 0;
+  for (const auto& family : families.all) {
+    for (const auto& pair : family.pairs) {
+      count += gate && pair.first == 0 && compare::fails_gate(pair.comparison, *gate) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+std::string terminal_families(const FamiliesData& data, std::size_t width) {
+  std::string out;
+  for (const auto& family : data.families.all) out += family_text(data, family, width);
+  if (data.families.incomplete > 0) {
+    out += fmt::format("{} trials are not there for all sides and were left out.\n", data.families.incomplete);
+  }
+  out += fmt::format("Ratios are of time, to {}. All verdicts together are wrong by chance in at most 1 % of cases.\n",
+                     data.reference == compare::Reference::first ? "the first side" : "the fastest side");
+  if (!data.calibrated) {
+    out += "This host's own noise is not known here; `assay doctor --calibrate` learns it, and verdicts use it.\n";
+  }
+  if (data.gate) {
+    out +=
+        data.failed() > 0
+            ? fmt::format("Gate: {} are slower than the first by {:.2g} % or more.\n", data.failed(), 100 * *data.gate)
+            : fmt::format("Gate: none is proved to be slower than the first by {:.2g} % or more.\n", 100 * *data.gate);
+  }
+  return out;
+}
+
+json json_families(const FamiliesData& data) {
+  json out = {{"families_version", kFamiliesVersion},
+              {"sides", data.names},
+              {"to", name_of(data.reference)},
+              {"families", json::array()},
+              {"incomplete", data.families.incomplete},
+              {"gate", to_json(data.gate)},
+              {"failed", data.failed()},
+              {"calibrated", data.calibrated}};
+  for (const auto& family : data.families.all) out["families"].push_back(family_json(data, family));
+  return out;
+}
+
+std::vector<Check> checks_of(const FamiliesData& data) {
+  std::vector<Check> out;
+  for (const auto& family : data.families.all) {
+    for (const auto& pair : family.pairs) {
+      if (pair.first != 0) continue;
+      const auto& c = pair.comparison;
+      Check check;
+      check.group = "assay compare";
+      check.name = fmt::format("{}: {} against {}", title(c.a.trial), data.names[pair.second], data.names[0]);
+      check.status = c.verdict == compare::Verdict::undecided        ? CheckStatus::undecided
+                     : compare::fails_gate(c, data.gate.value_or(0)) ? CheckStatus::failed
+                                                                     : CheckStatus::passed;
+      check.message = compare::sentence(pair, data.names);
+      check.detail = fmt::format("first: {} (trial {})\nsecond: {} (trial {})", title(c.a.trial), c.a.trial_id,
+                                 title(c.b.trial), c.b.trial_id);
+      out.push_back(std::move(check));
+    }
+  }
+  return out;
+}
+
+}  // namespace assay::report

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/compare/families.hpp"
+#include "assay/report/exports/check.hpp"
+
+namespace assay::report {
+
+constexpr std::int64_t kFamiliesVersion = 1;
+
+/// Everything a report on comparisons of several sides shows.
+struct FamiliesData {
+  std::vector<std::string> names;  ///< of the sides, as they were named
+  compare::Reference reference = compare::Reference::first;
+  compare::Families families;
+  std::optional<double> gate;  ///< share from which a proved slow-down against the first side fails
+  bool calibrated = false;     ///< the host's own noise is known
+
+  /// Comparisons with the first side that fail the gate.
+  std::int64_t failed() const;
+};
+
+std::string terminal_families(const FamiliesData& data, std::size_t width);
+
+/// The published document, docs/formats/families.schema.json.
+json json_families(const FamiliesData& data);
+
+/// One for each side but the first. Without a gate any proved slow-down against the first fails.
+std::vector<Check> checks_of(const FamiliesData& data);
+
+}  // namespace assay::report
