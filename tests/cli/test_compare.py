@@ -36,6 +36,55 @@ def test_a_lock_step_campaign_is_a_comparison_of_its_own(assay, document):
     assert one["method"] == "lockstep" and one["ratio"] == pytest.approx(1.2, rel=0.01)
 
 
+SCALES = [1, 1.06, 0.8, 1.5]
+FOUR = [f"env.ASSAY_FAKE_SCALE={scale}" for scale in SCALES]
+
+
+@pytest.fixture
+def families(validate):
+    """What --json printed of several sides, held to its schema."""
+    return lambda done: validate(json.loads(done.stdout), "families")
+
+
+def test_four_sides_are_measured_at_once_and_each_is_compared_with_each(assay, families):
+    found = families(assay("compare", "--run", *FOUR, *TOY, "--gate", "3%", "--json", code=3))
+    assert found["sides"] == FOUR and found["to"] == "first" and found["failed"] == 2, "1.06 and 1.5 against 1"
+    (family,) = found["families"]
+    assert family["reference"] == 0 and family["sides"][0]["ratio"] == 1
+    for side, scale in zip(family["sides"][1:], SCALES[1:], strict=True):
+        assert side["ratio"] == pytest.approx(scale, rel=0.01) and side["runs"] == 10
+        assert side["ratio_interval"]["low"] < scale * 1.005 and scale * 0.995 < side["ratio_interval"]["high"]
+    assert [(pair["first"], pair["second"]) for pair in family["pairs"]] == [
+        (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)
+    ]  # fmt: skip
+    for pair in family["pairs"]:
+        ratio = SCALES[pair["second"]] / SCALES[pair["first"]]
+        assert pair["method"] == "lockstep" and pair["groups"] == 10
+        assert pair["ratio"] == pytest.approx(ratio, rel=0.01)
+        assert pair["verdict"] == ("slower" if ratio > 1 else "faster")
+    # The same command measures nothing again; to the fastest, ratios are others and verdicts the same.
+    again = families(assay("compare", "--run", *FOUR, *TOY, "--to", "fastest", "--json"))
+    (other,) = again["families"]
+    assert other["reference"] == 2 and other["pairs"] == family["pairs"]
+    for side, scale in zip(other["sides"], SCALES, strict=True):
+        assert side["ratio"] == pytest.approx(scale / 0.8, rel=0.01)
+    text = assay("compare", *FOUR).stdout
+    assert "10 lock-step groups" in text and text.count(" time than ") == 6
+    # Two of them are a comparison as ever: their runs were alive at once.
+    (two,) = json.loads(assay("compare", *FOUR[1:3], "--json").stdout)["comparisons"]
+    assert two["method"] == "lockstep" and two["pairs"] == 10 and two["ratio"] == pytest.approx(0.8 / 1.06, rel=0.01)
+
+
+def test_a_lock_step_campaign_of_three_is_a_comparison_of_its_own(assay, families):
+    assay("run", "toy", "--worker", "fake", "--lockstep", "--option", "scale=1,1.2,0.7", *TOY[4:], "--name", "three")
+    (family,) = families(assay("compare", "three", "--json"))["families"]
+    ratios = sorted(side["ratio"] for side in family["sides"])
+    assert ratios == pytest.approx([0.7, 1, 1.2], rel=0.01)
+    assert "--explain splits the difference of two sides, and there are 3" in assay(
+        "compare", "three", "--explain", code=2
+    ).stderr  # fmt: skip
+
+
 def test_rounds_of_a_campaign_are_compared_as_independent_processes(assay, document):
     # A number of samples and not a time: a busy host gives as many.
     counted = ["--warmup", "0", "--seconds", "10", "--max-samples", "50", "--quiet"]

@@ -1,8 +1,10 @@
 """Runs of a lock-step group take strict turns and stand or fall together; instances begin at one deadline."""
 
+import contextlib
 import itertools
 import json
 import math
+import sqlite3
 import statistics
 
 import pytest
@@ -156,6 +158,19 @@ def test_a_failure_of_one_side_ends_the_whole_group(place):
     assert place.left() == []
     kinds = [record["outcome"]["kind"] for record in place.records(all_attempts=True)]
     assert sorted(kinds) == ["crashed"] * 2 + ["interrupted"] * 6
+
+
+def test_a_group_that_does_not_fit_in_memory_is_refused_with_the_figures(place):
+    """By what its trials took before, which this store says was a pebibyte each."""
+    words = ["run", "toy", "--worker", "fake", "--batch", "1,2,3", "--lockstep", "--seconds", "20ms", *BRIEF]
+    place.assay(*words, "--runs", "1")
+    with contextlib.closing(sqlite3.connect(place.store)) as database, database:
+        database.execute("UPDATE record SET digest = json_set(digest, '$.peak_memory_bytes', 1125899906842624)")
+    ended = place.assay(*words, "--runs", "2", expect=1)
+    assert "lockstep: 3 trials alive at once need 3072 TiB, and " in ended.stderr
+    assert ended.stderr.count("1024 TiB (measured before)") == 3
+    assert place.left() == []
+    assert place.rows("SELECT runs, ready, leased, done FROM progress") == [(6, 3, 0, 3)], "the group was given back"
 
 
 FAILURES = [
