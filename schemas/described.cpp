@@ -20,6 +20,7 @@
 #include "assay/predict/layers.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/transformer/transformer_scaling.hpp"
+#include "assay/report/exports/result_document.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/subjects/fleet.hpp"
 #include "assay/store/records/verification.hpp"
@@ -47,6 +48,7 @@ Formats all() {
   Formats formats;
   formats.add<Trial>("trial");
   formats.add<Record>("record");
+  formats.add<report::ResultDocument>("result");
   formats.add<Replay>("replay");
   formats.add<network::Graph>("graph");
   formats.add<platform::Examination>("doctor");

@@ -85,6 +85,10 @@ Ordered schema_of(Structs& structs) {
     return {{"type", "array"}, {"items", schema_of<typename T::value_type>(structs)}};
   } else if constexpr (is_map<T>::value) {
     return {{"type", "object"}, {"additionalProperties", schema_of<typename T::mapped_type>(structs)}};
+  } else if constexpr (is_enum_map<T>::value) {
+    return {{"type", "object"},
+            {"propertyNames", {{"enum", names_of_enum<typename T::key_type>()}}},
+            {"additionalProperties", schema_of<typename T::mapped_type>(structs)}};
   } else if constexpr (std::is_same_v<T, assay::Scalar>) {
     return {{"type", {"boolean", "number", "string"}}};
   } else if constexpr (std::is_same_v<T, assay::json>) {

@@ -87,6 +87,16 @@ struct Progress {
   std::int64_t set_aside = 0;  ///< records of earlier attempts
 };
 
+template <typename V>
+void describe(V& v, Progress& p) {
+  required(v, "runs", p.runs);
+  required(v, "ready", p.ready);
+  required(v, "leased", p.leased);
+  required(v, "done", p.done);
+  required(v, "failed", p.failed);
+  required(v, "set_aside", p.set_aside);
+}
+
 struct CampaignRow {
   std::string id;
   std::string name;

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
@@ -62,13 +63,15 @@ def test_a_field_that_describe_has_and_the_file_has_not_is_seen(described, tmp_p
     assert (checked.returncode, checked.stdout) == (1, "docs/formats/record.schema.json\n")
 
 
-# Members that are no part of the file.
+# Members that are no part of the file, and structs whose describe() gathers fields from others.
 NOT_DESCRIBED = {"assay::plan::WorkerInfo": {"folder", "environment_folder"}}
+GATHERING = {"assay::report::CampaignProgress", "assay::report::Result"}
 
 
 def test_every_member_of_a_struct_is_described_under_its_own_name(described):
     comments = write.read_comments()
-    for struct, noted in described["structs"].items():
+    for struct in described["structs"].keys() - GATHERING:
+        noted = described["structs"][struct]
         members = set(comments[struct][1]) - NOT_DESCRIBED.get(struct, set())
         assert members == set(noted["fields"]), struct
 
@@ -129,6 +132,52 @@ def test_the_overlay_adds_bounds_and_may_not_name_what_is_not_there():
     assert made(bounds)["properties"]["batch"] == {"type": "integer", "minimum": 1}
     with pytest.raises(write.Problem, match="has no field batches"):
         made({"structs": {"Thing": {"batches": {"minimum": 1}}}})
+
+
+def campaign_is_valid(text):
+    return is_valid("campaign", yaml.safe_load(text))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_of_campaign_files_are_valid(path):
+    assert campaign_is_valid(path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("fields", "valid"),
+    [
+        ("batch: 1-64*2", True),
+        ("batch: [1, 2-8+2]", True),
+        ("batch: many", False),
+        ("mode: 'infer, train'", True),
+        ("mode: null", False),
+        ("settings: {affinity: [compact, null], spin: true, bucket_bytes: 4MiB}", True),
+        ("settings: {affinity: everywhere}", False),
+        ("settings: {intra_op: null}", True),
+        ("settings: {threads: 4}", False),
+        ("placement: {ranks: 1-4*2}", True),
+        ("placement: {links: abc}", False),
+        ("graph: abc", False),
+    ],
+)
+def test_fields_of_a_trial_are_swept_in_campaign_files(fields, valid):
+    assert campaign_is_valid(f"trials:\n  - network: toy\n    worker: fake\n    {fields}\n") is valid
+
+
+@pytest.mark.parametrize(
+    ("fields", "valid"),
+    [
+        ("seconds: 200ms", True),
+        ("seconds: -1", False),
+        ("memory_limit_bytes: 4GiB", True),
+        ("phases: null", True),
+        ("max_samples: 0", False),
+        ("platform: ABC", False),
+        ("stop: null", False),
+    ],
+)
+def test_how_to_measure_is_written_with_units_in_campaign_files(fields, valid):
+    assert campaign_is_valid(f"measure: {{{fields}}}\ntrials: [{{network: toy, worker: fake}}]\n") is valid
 
 
 def is_valid(name, document):

@@ -63,6 +63,12 @@ template <typename T>
 struct is_map : std::false_type {};
 template <typename T>
 struct is_map<std::map<std::string, T>> : std::true_type {};
+template <typename T>
+struct is_enum_map : std::false_type {};
+template <typename E, typename T>
+requires std::is_enum_v<E>
+struct is_enum_map<std::map<E, T>> : std::true_type {
+};
 
 /// Throws Error{bad_input}: what was expected at `path` and what stood there.
 [[noreturn]] void wrong_type(const std::string& path, const char* expected, const json& got);
@@ -127,6 +133,10 @@ json to_json_value(const T& value) {
     json out = json::object();
     for (const auto& [key, item] : value) out[key] = to_json_value(item);
     return out;
+  } else if constexpr (is_enum_map<T>::value) {
+    json out = json::object();
+    for (const auto& [key, item] : value) out[to_json_value(key).template get<std::string>()] = to_json_value(item);
+    return out;
   } else if constexpr (std::is_same_v<T, Scalar>) {
     return scalar_to_json(value);
   } else if constexpr (std::is_enum_v<T>) {
@@ -156,6 +166,14 @@ void from_json_value(const json& value, const std::string& path, T& out) {
     if (!value.is_object()) wrong_type(path, "an object", value);
     out.clear();
     for (const auto& [key, item] : value.items()) from_json_value(item, path + "." + key, out[key]);
+  } else if constexpr (is_enum_map<T>::value) {
+    if (!value.is_object()) wrong_type(path, "an object", value);
+    out.clear();
+    for (const auto& [name, item] : value.items()) {
+      typename T::key_type key{};
+      from_json_value(json(name), path, key);
+      from_json_value(item, path + "." + name, out[key]);
+    }
   } else if constexpr (std::is_same_v<T, Scalar>) {
     out = scalar_from_json(value, path);
   } else if constexpr (std::is_enum_v<T>) {

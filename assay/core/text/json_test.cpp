@@ -298,5 +298,23 @@ TEST(Mapping, WritesAbsentValuesAsNullAndReadsThemBack) {
   EXPECT_FALSE(from_json<Inner>(to_json(Inner{})).ratio.has_value());
 }
 
+enum class Colour { red, green };
+
+}  // namespace
+
+template <>
+struct EnumNames<Colour> {
+  static constexpr std::array<const char*, 2> names{"red", "green"};
+};
+
+namespace {
+
+TEST(Mapping, WritesTheNamesOfAnEnumAsKeysAndRefusesOthers) {
+  const std::map<Colour, std::int64_t> counts{{Colour::green, 2}, {Colour::red, 1}};
+  EXPECT_EQ(to_json(counts).dump(), R"({"green":2,"red":1})");
+  EXPECT_EQ((from_json<std::map<Colour, std::int64_t>>(to_json(counts))), counts);
+  EXPECT_THROW((from_json<std::map<Colour, std::int64_t>>(parse_json(R"({"blue": 1})"))), Error);
+}
+
 }  // namespace
 }  // namespace assay

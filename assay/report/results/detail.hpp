@@ -16,6 +16,12 @@ struct EffectiveValue {
   std::int64_t runs = 0;
 };
 
+template <typename V>
+void describe(V& v, EffectiveValue& e) {
+  required(v, "value", e.value);
+  required(v, "runs", e.runs);
+}
+
 /// One kind of reason over the runs of a trial.
 struct ReasonCount {
   std::string code;
@@ -24,11 +30,25 @@ struct ReasonCount {
   std::string message;  ///< of the first
 };
 
+template <typename V>
+void describe(V& v, ReasonCount& r) {
+  required(v, "code", r.code);
+  required(v, "passing", r.passing);
+  required(v, "runs", r.runs);
+  required(v, "message", r.message);
+}
+
 /// The phases of a step, from passes of their own.
 struct Phases {
   std::map<std::string, double> seconds;  ///< median over processes of each process's median
   std::optional<double> sum_over_step;    ///< their sum over the median of the plain steps
 };
+
+template <typename V>
+void describe(V& v, Phases& p) {
+  required(v, "seconds", p.seconds);
+  required(v, "sum_over_step", p.sum_over_step);
+}
 
 /// What the runs of one trial on one platform have in common.
 struct Details {

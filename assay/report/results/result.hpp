@@ -21,6 +21,12 @@ struct Failures {
   std::string message;  ///< of the first
 };
 
+template <typename V>
+void describe(V& v, Failures& f) {
+  required(v, "runs", f.runs);
+  required(v, "message", f.message);
+}
+
 /// What the runs of one trial on one platform say together. Every process counts once, whatever its number of samples.
 struct Result {
   std::string trial_id;
