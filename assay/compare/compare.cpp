@@ -104,11 +104,24 @@ void set_runs(Side& side, const Rows& rows) {
   if (!medians.empty()) side.median_ns = stats::median(std::move(medians));
 }
 
+/// A number that is doubtful, and said to be so, is of more use than none.
+void set_median_of_disturbed(Side& side, const Rows& rows) {
+  std::vector<double> medians;
+  for (const auto* row : rows) {
+    if (gave_time(*row)) medians.push_back(static_cast<double>(*row->summary.median_ns));
+  }
+  if (medians.empty()) return;
+  side.median_ns = stats::median(std::move(medians));
+  side.of_disturbed = true;
+}
+
 void compare_processes(const Group& group, Comparison& out) {
   const Rows a = trusted(group.a, out.a.disturbed);
   const Rows b = trusted(group.b, out.b.disturbed);
   set_runs(out.a, a);
   set_runs(out.b, b);
+  if (a.empty()) set_median_of_disturbed(out.a, group.a);
+  if (b.empty()) set_median_of_disturbed(out.b, group.b);
   out.method = Method::welch;
   out.difference = stats::welch(log_medians(a), log_medians(b));
   if (out.a.platform != out.b.platform) return;  // the probe of two machines differs as the machines do
@@ -276,6 +289,11 @@ std::string sentence(const Comparison& c) {
 
 bool fails_gate(const Comparison& comparison, double gate) {
   return comparison.verdict == Verdict::slower && *comparison.ratio - 1 >= gate;
+}
+
+bool leaves_gate_open(const Comparison& comparison, double gate) {
+  if (comparison.verdict == Verdict::undecided || !comparison.ratio_interval) return true;
+  return comparison.verdict == Verdict::no_difference && comparison.ratio_interval->high - 1 >= gate;
 }
 
 }  // namespace assay::compare

@@ -1,12 +1,17 @@
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
 #include "assay/compare/compare.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/plan/network_source.hpp"
+#include "assay/report/markup.hpp"
 #include "assay/report/subjects/comparison.hpp"
 #include "assay/report/subjects/layers.hpp"
 #include "assay/stats/looks.hpp"
+#include "assay/store/location.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
 #include "cli/flags/check_files.hpp"
@@ -31,6 +36,8 @@ struct CompareOptions {
   std::int64_t runs = 10;
   std::int64_t seed = 1;
   std::string gate;
+  std::string undecided;           ///< pass or fail; empty: an exit code of its own
+  std::vector<std::string> words;  ///< the command line
   bool explain = false;
   bool json = false;
   CheckFiles files;
@@ -57,6 +64,63 @@ std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, c
     flags.axes.emplace_back(axis, text);
   }
   return plan::expand({sweep_of(flags)}, o.runs, catalog);
+}
+
+/// What the sides are where both are campaigns of the store.
+struct CampaignSides {
+  std::string a;  ///< id
+  std::string b;
+};
+
+/// Neither where one of them names a worker or a setting, as such sides always did.
+std::optional<CampaignSides> campaign_sides(const CompareOptions& o, const plan::Catalog& catalog) {
+  const auto location = store::locate(o.work.store);
+  if (location.is_file && !std::filesystem::exists(location.place)) return {};
+  for (const auto& worker : catalog.workers()) {
+    if (worker.name == o.a || worker.name == o.b) return {};
+  }
+  const auto store = store::open_store(o.work.store, store::Access::read);
+  const auto rows = store->campaigns();
+  const auto a = compare::find_campaign(o.a, rows);
+  const auto b = compare::find_campaign(o.b, rows);
+  if (!a || !b) return {};
+  return CampaignSides{a->id, b->id};
+}
+
+/// What a trial has in common with its partner in the other campaign.
+std::string common_part(const Trial& trial) {
+  auto whole = to_json(trial);
+  if (compare::is_own_code(trial.workload)) whole["workload"].erase("graph");
+  return whole.dump();
+}
+
+/// The trials of both campaigns that are the same but for the user's own code; of two campaigns of one trial each,
+/// those.
+std::vector<TrialPair> stored_pairs(const CompareOptions& o, const CampaignSides& sides, const plan::Catalog& catalog) {
+  const auto store = store::open_store(o.work.store, store::Access::read);
+  const auto a = store->trials({.campaign = sides.a});
+  const auto b = store->trials({.campaign = sides.b});
+  std::vector<TrialPair> pairs;
+  for (const auto& first : a) {
+    for (const auto& second : b) {
+      const bool single = a.size() == 1 && b.size() == 1;
+      if (first.id == second.id || (!single && common_part(first.trial) != common_part(second.trial))) continue;
+      for (const auto* trial : {&first.trial, &second.trial}) {
+        const auto* worker = catalog.find(trial->worker);
+        if (worker == nullptr) fail(ErrorKind::usage, "--run: the worker of {} is not installed here.", title(*trial));
+        plan::planned_source(*worker, trial->workload);  // before hours of measuring
+      }
+      pairs.push_back({first.trial, second.trial});
+    }
+  }
+  if (pairs.empty()) {
+    fail(ErrorKind::usage,
+         "--run: {} and {} have no trials that differ in one thing and could be measured side by side. Trials of both "
+         "are "
+         "the same: `assay compare` without --run compares the two measurements.",
+         shown(o.a), shown(o.b));
+  }
+  return pairs;
 }
 
 std::vector<TrialPair> pairs_of(const CompareOptions& o, const plan::Catalog& catalog) {
@@ -104,13 +168,14 @@ std::vector<std::string> measure_missing(const CompareOptions& o, const std::vec
   const auto stop = stop_signals();
   std::vector<std::string> ids;
   for (const auto& pair : pairs) {
-    const auto campaign = campaign_of(o, pair, catalog);
+    auto campaign = campaign_of(o, pair, catalog);
     if (!o.work.quiet) {
       std::fprintf(stderr, "assay: %s, %s\n", title(pair.a.workload).c_str(),
                    campaign.lockstep ? "in lock-step" : "in turns of whole runs");
     }
+    const bool again = o.again || ask_again_for_failed(store, campaign);
     std::string id;
-    if (work(o.work, store, catalog, campaign, o.again, stop.get(), id) == measure::AgentEnd::stopped) return {};
+    if (work(o.work, store, catalog, campaign, again, stop.get(), id) == measure::AgentEnd::stopped) return {};
     ids.push_back(id);
   }
   return ids;
@@ -204,7 +269,33 @@ report::Explained explain(store::Store& store, const compare::Comparison& compar
   return out;
 }
 
-report::ComparisonData compared(CompareOptions o, store::Store& store, std::vector<std::string> campaigns) {
+/// Runs that were measured for two campaigns count as theirs.
+void give_to(const CampaignSides& sides, const std::vector<TrialPair>& pairs, compare::Material& material) {
+  std::map<std::string, std::string> owner;
+  for (const auto& pair : pairs) {
+    owner[trial_id(pair.a)] = sides.a;
+    owner[trial_id(pair.b)] = sides.b;
+  }
+  for (auto& row : material.rows) row.campaign = owner[row.trial];
+}
+
+/// The same command with twice the runs, in pairs where the sides can be measured so; empty where nobody can tell.
+std::string next_command(const CompareOptions& o, const compare::Comparisons& found) {
+  std::int64_t most = o.runs;
+  for (const auto& c : found.all) most = std::max({most, c.pairs, c.a.runs, c.b.runs});
+  std::string out = "assay";
+  for (std::size_t i = 0; i < o.words.size(); ++i) {
+    if (o.words[i] == "--runs") {
+      ++i;
+    } else if (o.words[i] != "--run" && o.words[i] != "--again" && !o.words[i].starts_with("--runs=")) {
+      out += " " + report::shell_word(o.words[i]);
+    }
+  }
+  return fmt::format("{} --run --runs {}", out, 2 * most);
+}
+
+report::ComparisonData compared(CompareOptions o, store::Store& store, std::vector<std::string> campaigns,
+                                const std::function<void(compare::Material&)>& prepare) {
   const auto rows = store.campaigns();
   report::ComparisonData data;
   data.a = o.a;
@@ -217,12 +308,14 @@ report::ComparisonData compared(CompareOptions o, store::Store& store, std::vect
     campaigns = campaigns_named(o, rows);
   }
   auto material = material_of(store, campaigns);
+  if (prepare) prepare(material);
   std::erase_if(material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
   const compare::Selector a(o.a, rows, material.trials);
   const compare::Selector b(o.b, rows, material.trials);
   data.comparisons = compare::compare(material, a, b);
   data.calibrated = !material.calibrations.empty();
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
+  if (data.open() > 0) data.next_command = next_command(o, data.comparisons);
   if (o.explain) {
     for (const auto& one : data.comparisons.all) data.explained.push_back(explain(store, one));
   }
@@ -241,9 +334,13 @@ int compare(const CompareOptions& o) {
   check_flags(o);
   std::vector<std::string> campaigns;
   std::unique_ptr<store::Store> store;
+  std::function<void(compare::Material&)> prepare;
   if (o.run) {
     const auto catalog = catalog_at_hand();
-    const auto pairs = pairs_of(o, catalog);  // refused before a store is made
+    const auto sides = campaign_sides(o, catalog);
+    const auto pairs =
+        sides ? stored_pairs(o, *sides, catalog) : pairs_of(o, catalog);  // refused before a store is made
+    if (sides) prepare = [sides, pairs](compare::Material& material) { give_to(*sides, pairs, material); };
     store = store::open_store(o.work.store, store::Access::create);
     campaigns = measure_missing(o, pairs, *store, catalog);
     if (campaigns.empty()) {
@@ -253,7 +350,7 @@ int compare(const CompareOptions& o) {
   } else {
     store = store::open_store(o.work.store, store::Access::read);
   }
-  const auto data = compared(o, *store, campaigns);
+  const auto data = compared(o, *store, campaigns, prepare);
   if (data.comparisons.all.empty()) {
     fail(ErrorKind::usage,
          "nothing to compare: {} trials only {} has, {} only {}. Trials are compared that are equal but for what the "
@@ -263,7 +360,9 @@ int compare(const CompareOptions& o) {
   }
   write_check_files(o.files, fmt::format("{} against {}", data.b, data.a), report::checks_of(data));
   print(o.json ? report::json_comparison(data).dump(2) + "\n" : report::terminal_comparison(data, terminal_width()));
-  return data.failed() > 0 ? kExitGate : 0;
+  if (data.failed() > 0) return kExitGate;
+  if (data.open() == 0 || o.undecided == "pass") return 0;
+  return o.undecided == "fail" ? kExitGate : kExitUndecided;
 }
 
 void add_compare(CLI::App& command, Invocation& invocation) {
@@ -273,7 +372,11 @@ void add_compare(CLI::App& command, Invocation& invocation) {
                   "Take this side: a campaign, worker==release, worker, setting=value, platform:ID, date or trial:ID")
       ->required();
   command.add_option("second", o->b, "Compare with this side; leave it out where the first is a lock-step campaign");
-  command.add_option("--gate", o->gate, "Exit with 3 if a slow-down of at least this is proved, such as 3%");
+  command.add_option("--gate", o->gate,
+                     "Exit with 3 if a slow-down of at least this is proved, such as 3%, and with 5 if it is neither "
+                     "proved nor excluded");
+  command.add_option("--undecided", o->undecided, "Let a gate that cannot decide pass or fail [exit with 5]")
+      ->check(CLI::IsMember({"pass", "fail"}));
   command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
   command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where both can be alive at once");
   command.add_flag("--apart", o->apart,
@@ -296,6 +399,7 @@ void add_compare(CLI::App& command, Invocation& invocation) {
   command.footer(
       "assay compare --run onnxruntime==1.24.4 onnxruntime==1.31.1 --network resnet50\n"
       "assay compare nightly@1 nightly@2 --gate 3%");
+  o->words = invocation.words;
   command.callback([o, &invocation] { invocation.exit_code = compare(*o); });
 }
 
