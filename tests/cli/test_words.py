@@ -42,6 +42,7 @@ run missing.yaml
 run bad.yaml
 run twice.yaml
 agent --store missing.db
+list --store missing.db
 show --store missing.db
 show --store text.db
 show --network nonsense
