@@ -9,11 +9,13 @@
 
 namespace assay::cli {
 
-// Exit codes: 0 ok, 1 error, 2 usage, 3 a gate failed, 4 finished with failed runs, 130 stopped by Ctrl-C.
+// Exit codes: 0 ok, 1 error, 2 usage, 3 a gate failed, 4 finished with failed runs, 5 a gate cannot decide, 130 stopped
+// by Ctrl-C.
 
 /// How the program was called, and how it ends.
 struct Invocation {
   std::vector<std::string> program;  ///< what follows "--": a program to measure or to start
+  std::vector<std::string> words;    ///< what stands before it, the command first
   int exit_code = 0;
 };
 
@@ -38,6 +40,7 @@ void add_worker_audit(CLI::App& worker, int& exit_code);
 
 constexpr int kExitGate = 3;
 constexpr int kExitFailedRuns = 4;
+constexpr int kExitUndecided = 5;
 constexpr int kExitStopped = 130;
 
 /// "name=value" in two. Throws Error{usage} that names `flag` where it has no such form.

@@ -52,26 +52,64 @@ void add_environment_twins(CLI::App& app) {
   }
 }
 
-/// The one that is asked for, since declaring flags takes time that `assay exec` must not take; else all, for the help
-/// and for what is written from it.
-void add_commands(CLI::App& app, std::string_view wanted, Invocation& invocation) {
-  static constexpr std::array all{
+constexpr std::array kCommands{
 #define COMMAND(name) &commands::name,
 #include "cli/commands/commands.inc"
 #undef COMMAND
-  };
+};
+
+/// What somebody sees who has just installed it.
+constexpr const char* kFirstScreen =
+    R"(Assay measures deep-learning workloads so that the numbers hold up. Four questions, one command each:
+
+  How fast is it here?           assay run resnet50 --runs 6       or model.onnx, net.py:function, -- ./program
+  Which settings are fastest?    assay tune model.onnx --worker onnxruntime
+  What limits it, and at scale?  assay predict resnet50 --cluster FILE --devices 1-64*2
+  Did it get slower?             assay compare before after --gate 3%
+
+`assay list` shows what was measured, `assay worker list` what can be. All commands: assay --help
+)";
+
+/// The one that is asked for, since declaring flags takes time that `assay exec` must not take; else all, for the help
+/// and for what is written from it.
+void add_commands(CLI::App& app, std::string_view wanted, Invocation& invocation) {
   std::vector<std::string> names;
-  for (const auto* command : all) names.emplace_back(command->name);
+  for (const auto* command : kCommands) names.emplace_back(command->name);
   const bool known = std::find(names.begin(), names.end(), wanted) != names.end();
   if (!known && !wanted.empty() && wanted.front() != '-') {
     fail(ErrorKind::usage, "{} is not a command. {}", shown(std::string(wanted)), plan::suggestion(wanted, names));
   }
   const bool one_is_enough = known && wanted != commands::manual.name && wanted != commands::completion.name;
-  for (const auto* command : all) {
+  for (const auto* command : kCommands) {
     if (!one_is_enough || command->name == wanted) {
       command->add(*app.add_subcommand(command->name, command->summary), invocation);
     }
   }
+}
+
+/// The command that the words chose, below which nothing else was understood.
+const CLI::App& chosen_command(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : chosen_command(*parsed.front());
+}
+
+/// Names the first word that the chosen command does not know, and the nearest that it does.
+[[noreturn]] void refuse_extras(const CLI::App& app) {
+  const auto& command = chosen_command(app);
+  const auto path = "assay" + (&command == &app ? "" : " " + command.get_name());
+  const auto rest = app.remaining(true);
+  const std::string word = rest.empty() ? "" : rest.front().substr(0, rest.front().find('='));
+  std::vector<std::string> known;
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!word.starts_with('-')) known.push_back(below->get_name());
+  }
+  const auto near = plan::nearest(word, known);
+  fail(ErrorKind::usage, "{} is not {} of `{}`. {}`{} --help` shows what there is.", shown(word),
+       word.starts_with('-') ? "a flag" : "an argument", path, near ? fmt::format("Did you mean '{}'? ", *near) : "",
+       path);
 }
 
 /// A message of CLI11 as a sentence.
@@ -85,9 +123,18 @@ int run(int argc, char** argv) {
   // Everything after "--" is a program's own command line, and none of our flags.
   char** const end = argv + argc;
   char** const split = std::find_if(argv + 1, end, [](const char* text) { return std::string_view(text) == "--"; });
-  Invocation invocation{{split == end ? end : split + 1, end}};
+  Invocation invocation{{split == end ? end : split + 1, end}, {argv + 1, split}};
   argc = static_cast<int>(split - argv);
-  const std::string_view command = argc < 2 ? "" : argv[1];
+  if (argc < 2 && invocation.program.empty()) {
+    print(kFirstScreen);
+    return 0;
+  }
+  std::vector<std::string> words{argv + 1, argv + argc};
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  const std::string command = words.empty() ? "" : words[0];
   if (!invocation.program.empty() && command != "run" && command != "exec") {
     fail(ErrorKind::usage, "-- {}: only `assay run` and `assay exec` take a program.", shown(invocation.program[0]));
   }
@@ -105,10 +152,11 @@ int run(int argc, char** argv) {
   app.footer("Start with: assay run toy --worker fake --batch 1-32*2");  // its own alone: commands would take it over
   add_environment_twins(app);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is the user's command line.
     if (error.get_exit_code() == 0) return app.exit(error);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extras(app);
     fail(ErrorKind::usage, "{} `assay --help` and `assay COMMAND --help` show what there is.", sentence(error));
   }
   return invocation.exit_code;

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <ctime>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/report/table.hpp"
+#include "assay/stats/quantile.hpp"
 
 namespace assay::cli {
 namespace {
@@ -22,13 +25,22 @@ std::string for_person(std::int64_t seconds) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
+std::string time_ago(const std::string& utc) {
+  std::tm parts{};
+  if (strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return "at " + utc;
+  const auto seconds = std::max<std::int64_t>(0, std::time(nullptr) - timegm(&parts));
+  if (seconds < 120) return fmt::format("{} s ago", seconds);
+  if (seconds < 7200) return fmt::format("{} min ago", seconds / 60);
+  return seconds < 172800 ? fmt::format("{} h ago", seconds / 3600) : fmt::format("{} days ago", seconds / 86400);
+}
+
 std::size_t stderr_width() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
 }
 
-Progress::Progress(store::RunQueue& store, const std::string& campaign, bool quiet)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
+Progress::Progress(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard)
+    : heard_(std::move(heard)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
   const auto progress = store.progress(campaign);
   total_ = progress.runs;
   done_ = progress.done;
@@ -48,7 +60,7 @@ void Progress::started(const store::Lease& lease) {
   std::string now = title(lease.runs[0].trial);
   if (lease.runs.size() == 2) now += " against " + title(lease.runs[1].trial);
   if (lease.runs.size() > 2) now += fmt::format(" and {} more in lock-step", lease.runs.size() - 1);
-  show(fmt::format("{}, run {}", now, lease.runs[0].index), false);
+  show(fmt::format("{}{}, run {}", medians_so_far(lease), now, lease.runs[0].index), false);
 }
 
 void Progress::finished(const store::Lease& lease, const std::vector<store::Finished>& finished) {
@@ -60,10 +72,16 @@ void Progress::finished(const store::Lease& lease, const std::vector<store::Fini
     ++done_;
     ++done_here_;
     const auto& outcome = one.record.outcome;
-    if (outcome.kind == OutcomeKind::ok) continue;
+    const bool said = heard_ && heard_(one.record);
+    if (outcome.kind == OutcomeKind::ok) {
+      if (one.record.summary.median_ns) {
+        medians_ns_[one.record.trial].push_back(static_cast<double>(*one.record.summary.median_ns));
+      }
+      continue;
+    }
     ++failed_;
     // The first failures are worth a line each; a campaign full of them is summed up in the table.
-    if (failed_ <= 5) {
+    if (failed_ <= 5 && !said) {
       warning(fmt::format("run {} of {} {}: {}", one.record.index, lease.runs[0].trial_id.substr(0, 8),
                           name_of(outcome.kind), outcome.message));
     }
@@ -80,6 +98,16 @@ void Progress::waiting(const std::string& why) {
 void Progress::warning(const std::string& what) {
   clear_line();
   std::fprintf(stderr, "assay: %s\n", report::fit(what, 400).c_str());
+}
+
+std::string Progress::medians_so_far(const store::Lease& lease) const {
+  std::string out;
+  for (const auto& run : lease.runs) {
+    const auto found = medians_ns_.find(run.trial_id);
+    if (found == medians_ns_.end()) return "";
+    out += (out.empty() ? "median " : " and ") + format_duration(stats::median(found->second));
+  }
+  return out + " so far, ";
 }
 
 std::string Progress::time_left() const {

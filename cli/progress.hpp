@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "assay/measure/agent/agent.hpp"
 
@@ -10,6 +13,9 @@ namespace assay::cli {
 /// "40 s", "3 min 20 s", "2 h 5 min".
 std::string for_person(std::int64_t seconds);
 
+/// How long ago this was, by the clock of the day: "3 min ago". Text as utc_now() gives it.
+std::string time_ago(const std::string& utc);
+
 /// Columns that a line on stderr may have without breaking.
 std::size_t stderr_width();
 
@@ -17,7 +23,10 @@ std::size_t stderr_width();
 /// terminal, a line now and then elsewhere.
 class Progress : public measure::AgentObserver {
  public:
-  Progress(store::RunQueue& store, const std::string& campaign, bool quiet);
+  /// `heard` is told of every record that counts; true: it says itself why that run failed.
+  using Heard = std::function<bool(const Record&)>;
+
+  Progress(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard = {});
   ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -31,7 +40,9 @@ class Progress : public measure::AgentObserver {
   void show(const std::string& now, bool at_once);
   void clear_line();
   std::string time_left() const;
+  std::string medians_so_far(const store::Lease& lease) const;
 
+  Heard heard_;
   bool quiet_;
   bool terminal_;
   bool line_shown_ = false;
@@ -43,6 +54,7 @@ class Progress : public measure::AgentObserver {
   std::int64_t begin_ns_;
   std::int64_t shown_ns_ = 0;
   std::string waited_for_;
+  std::map<std::string, std::vector<double>> medians_ns_;  ///< of the good runs of each trial
 };
 
 }  // namespace assay::cli

@@ -105,4 +105,9 @@ bool fails_gate(const Comparison& comparison, double gate) {
   return comparison.verdict == Verdict::slower && *comparison.ratio - 1 >= gate;
 }
 
+bool leaves_gate_open(const Comparison& comparison, double gate) {
+  if (comparison.verdict == Verdict::undecided || !comparison.ratio_interval) return true;
+  return comparison.verdict == Verdict::no_difference && comparison.ratio_interval->high - 1 >= gate;
+}
+
 }  // namespace assay::compare

@@ -24,6 +24,7 @@ struct Side {
   std::int64_t disturbed = 0;  ///< of the others: untrusted
   std::int64_t failed = 0;
   std::optional<double> median_ns;               ///< of the processes' medians
+  bool of_disturbed = false;                     ///< the median is that of disturbed runs, for want of any other
   std::map<std::string, double> phases_seconds;  ///< median over runs
 };
 
@@ -65,6 +66,10 @@ std::string sentence(const Comparison& comparison);
 
 /// Whether this is a proved slow-down whose size is at least `gate`.
 bool fails_gate(const Comparison& comparison, double gate);
+
+/// Whether neither is known: no slow-down of `gate` is proved, and none is excluded, since the interval reaches that
+/// far or there is no verdict at all.
+bool leaves_gate_open(const Comparison& comparison, double gate);
 
 }  // namespace assay::compare
 

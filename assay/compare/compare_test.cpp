@@ -105,6 +105,46 @@ TEST(Compare, ADifferenceBelowWhatTheHostShowsByChanceIsNoVerdict) {
   EXPECT_GE(*after.detectable, after.threshold);
 }
 
+// Twice the work, and any number of runs of either side disturbed, in processes that spread by a factor of 1 to 4.
+TEST(Compare, WithTheWorkDoubledAndRunsDisturbedNoGatePasses) {
+  std::mt19937 random(1);
+  for (const double spread : {0.01, 0.2, 0.7}) {
+    std::normal_distribution<double> noise(0, spread);
+    for (int disturbed = 0; disturbed <= 10; ++disturbed) {
+      Content content;
+      for (int i = 0; i < 10; ++i) {
+        content.add(trial_of("1.0"), 1e6 * std::exp(noise(random))).trusted = i >= disturbed;
+        content.add(trial_of("2.0"), 2e6 * std::exp(noise(random))).trusted = i >= disturbed / 2;
+      }
+      const auto c = content.compared("fake==1.0", "fake==2.0").all.at(0);
+      EXPECT_TRUE(fails_gate(c, 0.03) || leaves_gate_open(c, 0.03)) << spread << " " << disturbed;
+    }
+  }
+}
+
+// The interval ends at 2.26 * .01/3 = .75 % on either side of 1.
+TEST(Compare, AGateIsOpenUntilTheIntervalExcludesIt) {
+  Content content;
+  for (int i = 0; i < 10; ++i) content.add_pair(trial_of("1.0"), trial_of("2.0"), 1e6, i % 2 == 0 ? 0.01 : -0.01);
+  const auto c = content.compared("fake==1.0", "fake==2.0").all.at(0);
+  EXPECT_EQ(c.verdict, Verdict::no_difference);
+  EXPECT_FALSE(leaves_gate_open(c, 0.008));
+  EXPECT_TRUE(leaves_gate_open(c, 0.007));
+}
+
+TEST(Compare, WhereEveryRunWasDisturbedTheirMedianIsShownAndSaidToBe) {
+  Content content;
+  for (int i = 0; i < 7; ++i) {
+    content.add(trial_of("1.0"), 1e6 + i).trusted = false;
+    content.add(trial_of("2.0"), 2e6);
+  }
+  const auto c = content.compared("fake==1.0", "fake==2.0").all.at(0);
+  EXPECT_EQ(c.verdict, Verdict::undecided);
+  EXPECT_TRUE(c.a.of_disturbed);
+  EXPECT_EQ(c.a.median_ns, 1e6 + 3);
+  EXPECT_FALSE(c.b.of_disturbed);
+}
+
 TEST(Compare, IndependentProcessesAreComparedByTheirLogarithms) {
   Content content;
   for (int i = 0; i < 10; ++i) {

@@ -101,11 +101,24 @@ void set_runs(Side& side, const Rows& rows) {
   if (!medians.empty()) side.median_ns = stats::median(std::move(medians));
 }
 
+/// A number that is doubtful, and said to be so, is of more use than none.
+void set_median_of_disturbed(Side& side, const Rows& rows) {
+  std::vector<double> medians;
+  for (const auto* row : rows) {
+    if (gave_time(*row)) medians.push_back(static_cast<double>(*row->summary.median_ns));
+  }
+  if (medians.empty()) return;
+  side.median_ns = stats::median(std::move(medians));
+  side.of_disturbed = true;
+}
+
 void compare_processes(const Rows& all_a, const Rows& all_b, Comparison& out) {
   const Rows a = trusted(all_a, out.a.disturbed);
   const Rows b = trusted(all_b, out.b.disturbed);
   set_runs(out.a, a);
   set_runs(out.b, b);
+  if (a.empty()) set_median_of_disturbed(out.a, all_a);
+  if (b.empty()) set_median_of_disturbed(out.b, all_b);
   out.method = Method::welch;
   out.difference = stats::welch(log_medians(a), log_medians(b));
   if (out.a.platform != out.b.platform) return;  // the probe of two machines differs as the machines do

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "assay/compare/runs.hpp"
+#include "assay/compare/selector.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/stats/hampel.hpp"
 #include "assay/stats/quantile.hpp"
@@ -19,6 +20,7 @@ namespace {
 /// Trials of one history have the same id when what may differ in it is left out.
 std::string series_id(Trial trial, Over over) {
   if (over == Over::releases) trial.worker.release.clear();
+  if (over == Over::dates && is_own_code(trial.workload)) trial.workload.graph.reset();
   return trial_id(trial);
 }
 

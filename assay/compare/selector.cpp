@@ -4,6 +4,7 @@
 #include <set>
 
 #include "assay/core/text/number.hpp"
+#include "assay/network/network.hpp"
 
 namespace assay::compare {
 namespace {
@@ -22,7 +23,7 @@ bool is_date(const std::string& text) {
   return text.size() == kForm.size() || text[kForm.size()] == 'T' || text[kForm.size()] == ' ';
 }
 
-const store::CampaignRow* find_campaign(const std::string& named, const std::vector<store::CampaignRow>& campaigns) {
+const store::CampaignRow* campaign_named(const std::string& named, const std::vector<store::CampaignRow>& campaigns) {
   std::string name = named;
   std::int64_t round = -1;  // the newest
   if (const auto at = named.rfind('@'); at != std::string::npos && at + 1 < named.size()) {
@@ -97,12 +98,12 @@ Selector::Selector(const std::string& text, const std::vector<store::CampaignRow
     kind_ = Kind::date;
     name_ = text;
     std::replace(name_.begin(), name_.end(), ' ', 'T');
-  } else if (!worker.empty() || (workers.contains(text) && find_campaign(text, campaigns) == nullptr)) {
+  } else if (!worker.empty() || (workers.contains(text) && campaign_named(text, campaigns) == nullptr)) {
     kind_ = Kind::worker;
     name_ = worker.empty() ? text : worker;
   } else {
     const auto named = rest_behind(text, "campaign");
-    const auto* campaign = find_campaign(named.empty() ? text : named, campaigns);
+    const auto* campaign = campaign_named(named.empty() ? text : named, campaigns);
     if (campaign == nullptr) {
       std::set<std::string> names;
       for (const auto& row : campaigns) names.insert(row.name);
@@ -157,9 +158,23 @@ void Selector::take_off(json& trial) const {
     case Kind::trial:
       trial = nullptr;
       break;
+    case Kind::campaign:
+    case Kind::date:
+      if (is_own_code(from_json<Trial>(trial, "trial").workload)) trial["workload"].erase("graph");
+      break;
     default:
       break;
   }
+}
+
+std::optional<store::CampaignRow> find_campaign(const std::string& named,
+                                                const std::vector<store::CampaignRow>& campaigns) {
+  const auto* found = campaign_named(named, campaigns);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+bool is_own_code(const Workload& workload) {
+  return workload.graph && (workload.command || !network::is_network(workload.network));
 }
 
 std::pair<std::string, std::string> axis_of(const std::string& side) {

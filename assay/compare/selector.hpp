@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,14 @@ class Selector {
   std::string name_;   ///< of the worker or the setting; id of a campaign, trial or platform; a date
   std::string value_;  ///< release, or the setting's value
 };
+
+/// The campaign of this name, its newest round or, as NAME@2, another; or by the first digits of its id.
+std::optional<store::CampaignRow> find_campaign(const std::string& named,
+                                                const std::vector<store::CampaignRow>& campaigns);
+
+/// Whether a workload is a program or file of the user's own: it keeps its name while what is in it changes, and that
+/// change is what one compares.
+bool is_own_code(const Workload& workload);
 
 /// Axis of a plan and the text for it that would measure this side: {"worker", "onnxruntime==1.31.1"}. Throws
 /// Error{usage} where a side names something that only the past has.

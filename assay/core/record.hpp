@@ -332,8 +332,8 @@ struct Record {
   Summary summary;
   std::optional<Steady> steady;  ///< null where there are too few samples to tell
   std::optional<Pair> pair;
-  /// Natural logarithm of this side's step over that of side a of its group: the median over the rounds. Null on side a,
-  /// but in older records of pairs, which have their partner's there.
+  /// Natural logarithm of this side's step over that of side a of its group: the median over the rounds. Null on side
+  /// a, but in older records of pairs, which have their partner's there.
   std::optional<double> pair_log_ratio;
   std::string platform;          ///< id of the machine
   json state = json::object();   ///< of the machine when this run began: MachineState of doctor.schema.json

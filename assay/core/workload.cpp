@@ -17,6 +17,29 @@ void check_data_set(const Workload& workload, const char* field, const std::opti
   if (*value < 1 || *value > most) fail(ErrorKind::usage, "{}: {} is outside 1 to {}.", field, *value, most);
 }
 
+constexpr const char* kUnnamed = "command";  // the network of a program that nobody gave a name
+constexpr std::size_t kLongestCommand = 60;
+
+/// "./prog --size 4": the words with the batch in its place; mode and batch after them only where they are not the
+/// defaults.
+std::string command_line(const Workload& workload) {
+  std::string out;
+  bool has_batch = workload.batch == 1;
+  for (auto word : *workload.command) {
+    constexpr std::string_view kBatch = "{batch}";
+    for (std::size_t at = 0; (at = word.find(kBatch, at)) != std::string::npos; has_batch = true) {
+      word.replace(at, kBatch.size(), std::to_string(workload.batch));
+    }
+    out += (out.empty() ? "" : " ") + word;
+  }
+  auto cut = std::min(out.size(), kLongestCommand);
+  while (cut < out.size() && (static_cast<unsigned char>(out[cut]) & 0xC0U) == 0x80U) --cut;  // between characters
+  if (cut < out.size()) out = out.substr(0, cut) + "…";
+  if (workload.mode != Mode::infer) out += std::string(" ") + name_of(workload.mode);
+  if (!has_batch) out += fmt::format(" b{}", workload.batch);
+  return out;
+}
+
 }  // namespace
 
 void check(const Workload& workload) {
@@ -33,7 +56,9 @@ void check(const Workload& workload) {
 }
 
 std::string title(const Workload& workload) {
-  std::string out = fmt::format("{} {} b{}", workload.network, name_of(workload.mode), workload.batch);
+  std::string out = workload.command && workload.network == kUnnamed
+                        ? command_line(workload)
+                        : fmt::format("{} {} b{}", workload.network, name_of(workload.mode), workload.batch);
   if (workload.precision != "fp32") out += " " + workload.precision;
   if (workload.data != "memory") out += " data=" + workload.data;
   if (workload.data_count) out += fmt::format(" data_count={}", *workload.data_count);

@@ -20,7 +20,7 @@ struct EnumNames<Mode> {
 /// *What* is computed. Two equal workloads are the same computation on every worker.
 struct Workload {
   std::string network;               ///< a network or primitive by name, or a user's file
-  std::optional<std::string> graph;  ///< hash of the graph, or of the user's file; null where there is none
+  std::optional<std::string> graph;  ///< hash of the graph, or of the user's file or program; null where there is none
   Mode mode = Mode::infer;
   std::int64_t batch = 1;  ///< samples per step and process
   std::string precision = "fp32";

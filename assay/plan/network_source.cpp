@@ -6,6 +6,7 @@
 
 #include "assay/core/text/hash.hpp"
 #include "assay/network/network.hpp"
+#include "assay/plan/source_files.hpp"
 
 namespace assay::plan {
 namespace {
@@ -53,10 +54,13 @@ NetworkSource file_source(const NamedFile& file) {
   }
   if (file.function && size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path));
   if (file.function == "") fail(ErrorKind::usage, "network: {} names no function after the colon.", shown(path + ":"));
-  return {nullptr, NetworkFile{path, file.function, *hash}, *hash};
+  // With the modules it imports, which are as much of what is measured as the file is.
+  const auto whole = file.function && file.path.extension() == ".py" ? hash_of_python(file.path) : hash;
+  return {nullptr, NetworkFile{path, file.function, *hash}, whole.value_or(*hash)};
 }
 
 NetworkSource find_source(const WorkerInfo& worker, const Workload& workload) {
+  if (workload.command) return {nullptr, {}, hash_of_command(*workload.command).value_or("")};
   // A worker that lists a name means a network of its own by it.
   const auto& own = worker.networks;
   if (std::find(own.begin(), own.end(), workload.network) != own.end()) return {};
@@ -69,6 +73,7 @@ NetworkSource find_source(const WorkerInfo& worker, const Workload& workload) {
 
 const NetworkSource& NetworkSources::find(const WorkerInfo& worker, const Workload& workload) {
   std::string key = worker.name + '\n' + worker.release + '\n' + workload.network;
+  for (const auto& word : workload.command.value_or(std::vector<std::string>{})) key += '\n' + word;
   for (const auto& [name, value] : workload.options) key += '\n' + name + '=' + mapping::scalar_to_json(value).dump();
   const auto it = known_.find(key);
   return it != known_.end() ? it->second : known_.emplace(key, find_source(worker, workload)).first->second;
@@ -82,6 +87,14 @@ void bind_network(NetworkSources& sources, const WorkerInfo& worker, Workload& w
 NetworkSource planned_source(const WorkerInfo& worker, const Workload& workload) {
   auto source = find_source(worker, workload);
   if (source.hash == workload.graph.value_or("")) return source;
+  if (workload.command && !workload.graph)
+    return source;  // planned where the program was not known, or before it counted
+  if (workload.command) {
+    fail(ErrorKind::failure,
+         "{} is another program here than the one this campaign was planned with. Give the command again: it plans "
+         "again.",
+         shown(workload.command->front()));
+  }
   if (source.file) {
     fail(ErrorKind::failure, "{} has changed since this campaign was planned. Give the command again: it plans again.",
          shown(source.file->path));

@@ -14,7 +14,7 @@ namespace assay::plan {
 struct NetworkFile {
   std::string path;                     ///< absolute
   std::optional<std::string> function;  ///< null where the file is the network
-  std::string hash;                     ///< of the file's bytes
+  std::string hash;                     ///< of the file's bytes alone
 };
 
 template <typename V>
@@ -28,7 +28,7 @@ void describe(V& v, NetworkFile& f) {
 struct NetworkSource {
   json graph;  ///< as it travels, or null
   std::optional<NetworkFile> file;
-  std::string hash;  ///< of either; empty where there is neither
+  std::string hash;  ///< of either, with what a file imports, or of a program; empty where there is none
 };
 
 /// Finds the source of networks, each once. A network of Assay's is a graph for every worker that builds graphs;

@@ -50,19 +50,27 @@ void check_text(std::string_view text, const std::string& what, std::string_view
        static_cast<unsigned>(static_cast<unsigned char>(text[bad->offset])), bad->reason);
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices) {
   constexpr std::size_t kLongestWord = 64;  // longer is no misspelling, and the distance costs its square
-  const std::string* nearest = nullptr;
+  const std::string* found = nullptr;
   std::size_t least = std::min<std::size_t>(3, word.size() / 3 + 1) + 1;
   for (const auto& choice : choices) {
     if (word.size() > kLongestWord) break;
     const std::size_t distance = edit_distance(word, choice);
     if (distance < least) {
       least = distance;
-      nearest = &choice;
+      found = &choice;
     }
   }
-  if (nearest != nullptr) return fmt::format("Did you mean '{}'?", *nearest);
+  if (found != nullptr) return *found;
+  for (const auto& choice : choices) {
+    if (word.size() >= 3 && choice.starts_with(word)) return choice;
+  }
+  return {};
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+  if (const auto near = nearest(word, choices)) return fmt::format("Did you mean '{}'?", *near);
   return fmt::format("Choose one of {}.", fmt::join(choices, ", "));
 }
 

@@ -48,24 +48,34 @@ std::size_t Table::Layout::total() const {
   return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
 }
 
+bool Table::tells_rows_apart(std::size_t column) const {
+  if (columns_[column].align != Align::left || columns_[column].whole) return false;
+  return std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row[column] != rows_[0][column]; });
+}
+
 void Table::shorten(Layout& layout, std::size_t width, std::size_t narrowest) const {
-  while (layout.total() > width) {
-    std::size_t* victim = nullptr;
-    for (std::size_t i = 0; i < layout.columns.size(); ++i) {
-      const auto& column = columns_[layout.columns[i]];
-      if (column.align != Align::left || column.whole || layout.widths[i] <= narrowest) continue;
-      if (victim == nullptr || layout.widths[i] > *victim) victim = &layout.widths[i];
+  std::vector<bool> apart;
+  for (const auto column : layout.columns) apart.push_back(tells_rows_apart(column));
+  for (const bool cut_those_too : {false, true}) {
+    while (layout.total() > width) {
+      std::size_t* victim = nullptr;
+      for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+        const auto& column = columns_[layout.columns[i]];
+        if (column.align != Align::left || column.whole || layout.widths[i] <= narrowest) continue;
+        if (apart[i] && !cut_those_too) continue;
+        if (victim == nullptr || layout.widths[i] > *victim) victim = &layout.widths[i];
+      }
+      if (victim == nullptr) break;
+      --*victim;
     }
-    if (victim == nullptr) return;
-    --*victim;
   }
 }
 
 bool Table::leave_one_out(std::vector<std::size_t>& columns) const {
-  const auto victim = std::max_element(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
-    return columns_[a].spare < columns_[b].spare;
-  });
-  if (victim == columns.end() || columns_[*victim].spare == 0) return false;
+  const auto spare = [&](std::size_t column) { return tells_rows_apart(column) ? 0 : columns_[column].spare; };
+  const auto victim = std::max_element(columns.begin(), columns.end(),
+                                       [&](std::size_t a, std::size_t b) { return spare(a) < spare(b); });
+  if (victim == columns.end() || spare(*victim) == 0) return false;
   columns.erase(victim);
   return true;
 }

@@ -6,8 +6,9 @@
 
 namespace assay::report {
 
-/// Columns of text that fit a width. In a narrow window the widest text is cut first, then spare columns are left out,
-/// then text is cut further. Numbers, which are right-aligned, are never cut.
+/// Columns of text that fit a width. In a narrow window the widest text is cut first, and text that is the same in
+/// every row before text that differs; then spare columns are left out, but none whose text differs; then text is cut
+/// further. Numbers, which are right-aligned, are never cut.
 class Table {
  public:
   enum class Align { left, right };
@@ -41,6 +42,7 @@ class Table {
   Layout layout_for(std::size_t width) const;
   void shorten(Layout& layout, std::size_t width, std::size_t narrowest) const;
   bool leave_one_out(std::vector<std::size_t>& columns) const;
+  bool tells_rows_apart(std::size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

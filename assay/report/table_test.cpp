@@ -48,6 +48,21 @@ TEST(Table, spare_columns_go_before_text_becomes_unreadable_and_numbers_stay_who
   EXPECT_EQ(second_line(table.text(1)), "12345678  abc…  1.5\n");
 }
 
+TEST(Table, what_tells_rows_apart_stays_where_what_is_the_same_goes) {
+  Table table({{"same", Table::Align::left}, {"worker", Table::Align::left, 2}, {"ms", Table::Align::right, 1}});
+  table.add({"abcdefgh", "one", "1.5"});
+  table.add({"abcdefgh", "two", "2.5"});
+  // 8 + 6 + 3 columns and 2 gaps of 2 are 21. The worker is the most spare, but it alone says which row is which.
+  EXPECT_EQ(table.text(17),
+            "same      worker\n"
+            "abcdefgh  one\n"
+            "abcdefgh  two\n");
+  EXPECT_EQ(table.text(13),
+            "same   worker\n"
+            "abcd…  one\n"
+            "abcd…  two\n");
+}
+
 TEST(Table, as_markdown_has_every_column_and_no_markup_of_its_cells) {
   Table table({{"name", Table::Align::left}, {"ms", Table::Align::right, 1}});
   table.add({"a|b <i>", "1.5"});

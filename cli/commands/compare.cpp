@@ -1,13 +1,21 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "assay/compare/compare.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/plan/network_source.hpp"
+#include "assay/report/markup.hpp"
 #include "assay/report/subjects/comparison.hpp"
 #include "assay/report/subjects/families.hpp"
 #include "assay/report/subjects/layers.hpp"
 #include "assay/stats/looks.hpp"
+#include "assay/store/location.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
 #include "cli/flags/check_files.hpp"
@@ -34,6 +42,8 @@ struct CompareOptions {
   std::int64_t runs = 10;
   std::int64_t seed = 1;
   std::string gate;
+  std::string undecided;           ///< pass or fail; empty: an exit code of its own
+  std::vector<std::string> words;  ///< the command line
   bool explain = false;
   bool json = false;
   CheckFiles files;
@@ -65,6 +75,70 @@ std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, c
     flags.axes.emplace_back(axis, text);
   }
   return plan::expand({sweep_of(flags)}, o.runs, catalog);
+}
+
+/// Ids of the campaigns that the sides name; none where one of them names a worker or a setting, as such sides always
+/// did.
+std::vector<std::string> campaign_sides(const CompareOptions& o, const plan::Catalog& catalog) {
+  const auto location = store::locate(o.work.store);
+  if (location.is_file && !std::filesystem::exists(location.place)) return {};
+  const auto sides = sides_of(o);
+  for (const auto& worker : catalog.workers()) {
+    if (std::find(sides.begin(), sides.end(), worker.name) != sides.end()) return {};
+  }
+  const auto store = store::open_store(o.work.store, store::Access::read);
+  const auto rows = store->campaigns();
+  std::vector<std::string> ids;
+  for (const auto& side : sides) {
+    const auto found = compare::find_campaign(side, rows);
+    if (!found) return {};
+    ids.push_back(found->id);
+  }
+  return ids;
+}
+
+/// What a trial has in common with its partners in other campaigns.
+std::string common_part(const Trial& trial) {
+  auto whole = to_json(trial);
+  if (compare::is_own_code(trial.workload)) whole["workload"].erase("graph");
+  return whole.dump();
+}
+
+void check_can_run(const Trial& trial, const plan::Catalog& catalog) {
+  const auto* worker = catalog.find(trial.worker);
+  if (worker == nullptr) fail(ErrorKind::usage, "--run: the worker of {} is not installed here.", title(trial));
+  plan::planned_source(*worker, trial.workload);  // before hours of measuring
+}
+
+/// The trials of all campaigns that are the same but for the user's own code; of campaigns of one trial each, those.
+std::vector<TrialGroup> stored_groups(const CompareOptions& o, const std::vector<std::string>& campaigns,
+                                      const plan::Catalog& catalog) {
+  const auto store = store::open_store(o.work.store, store::Access::read);
+  std::vector<std::vector<store::TrialRow>> trials;
+  for (const auto& id : campaigns) trials.push_back(store->trials({.campaign = id}));
+  const bool single = std::all_of(trials.begin(), trials.end(), [](const auto& of_one) { return of_one.size() == 1; });
+  std::vector<TrialGroup> groups;
+  for (const auto& first : trials.front()) {
+    TrialGroup group;
+    std::set<std::string> known;
+    for (const auto& of_one : trials) {
+      const auto found = std::find_if(of_one.begin(), of_one.end(), [&](const auto& row) {
+        return single || common_part(row.trial) == common_part(first.trial);
+      });
+      if (found == of_one.end() || !known.insert(found->id).second) break;
+      group.push_back(found->trial);
+    }
+    if (group.size() != trials.size()) continue;
+    for (const auto& trial : group) check_can_run(trial, catalog);
+    groups.push_back(std::move(group));
+  }
+  if (groups.empty()) {
+    fail(ErrorKind::usage,
+         "--run: {} have no trials that differ in one thing and could be measured side by side. Where their trials are "
+         "the same, `assay compare` without --run compares the measurements.",
+         fmt::join(sides_of(o), ", "));
+  }
+  return groups;
 }
 
 std::vector<TrialGroup> groups_of(const CompareOptions& o, const plan::Catalog& catalog) {
@@ -124,13 +198,14 @@ std::vector<std::string> measure_missing(const CompareOptions& o, const std::vec
   const auto stop = stop_signals();
   std::vector<std::string> ids;
   for (const auto& group : groups) {
-    const auto campaign = campaign_of(o, group, catalog);
+    auto campaign = campaign_of(o, group, catalog);
     if (!o.work.quiet) {
       std::fprintf(stderr, "assay: %s, %s\n", title(group.front().workload).c_str(),
                    campaign.lockstep ? "in lock-step" : "in turns of whole runs");
     }
+    const bool again = o.again || ask_again_for_failed(store, campaign);
     std::string id;
-    if (work(o.work, store, catalog, campaign, o.again, stop.get(), id) == measure::AgentEnd::stopped) return {};
+    if (work(o.work, store, catalog, campaign, again, stop.get(), id) == measure::AgentEnd::stopped) return {};
     ids.push_back(id);
   }
   return ids;
@@ -226,6 +301,33 @@ report::Explained explain(store::Store& store, const compare::Comparison& compar
   return out;
 }
 
+/// Runs that were measured for several campaigns count as theirs.
+void give_to(const std::vector<std::string>& campaigns, const std::vector<TrialGroup>& groups,
+             compare::Material& material) {
+  std::map<std::string, std::string> owner;
+  for (const auto& group : groups) {
+    for (std::size_t i = 0; i < group.size(); ++i) owner[trial_id(group[i])] = campaigns[i];
+  }
+  for (auto& row : material.rows) row.campaign = owner[row.trial];
+}
+
+/// The same command with twice the runs, in groups where the sides can be measured so.
+std::string next_command(const CompareOptions& o, std::int64_t most) {
+  std::string out = "assay";
+  for (std::size_t i = 0; i < o.words.size(); ++i) {
+    if (o.words[i] == "--runs") {
+      ++i;
+    } else if (o.words[i] != "--run" && o.words[i] != "--again" && !o.words[i].starts_with("--runs=")) {
+      out += " " + report::shell_word(o.words[i]);
+    }
+  }
+  return fmt::format("{} --run --runs {}", out, 2 * most);
+}
+
+std::int64_t most_runs(const compare::Comparison& c) {
+  return std::max({c.pairs, c.a.runs, c.b.runs});
+}
+
 void check_explain(const CompareOptions& o) {
   if (!o.explain || o.others.empty()) return;
   fail(ErrorKind::usage, "--explain splits the difference of two sides, and there are {}. Name two of them.",
@@ -239,7 +341,8 @@ struct Chosen {
   compare::Material material;
 };
 
-Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> campaigns) {
+Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> campaigns,
+              const std::function<void(compare::Material&)>& prepare) {
   Chosen out;
   out.rows = store.campaigns();
   out.names = sides_of(o);
@@ -252,6 +355,7 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
     campaigns = campaigns_named(o, out.rows);
   }
   out.material = material_of(store, campaigns);
+  if (prepare) prepare(out.material);
   std::erase_if(out.material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
   return out;
 }
@@ -265,6 +369,12 @@ report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen)
   data.families = compare::compare_all(chosen.material, sides, data.reference);
   data.calibrated = !chosen.material.calibrations.empty();
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
+  if (data.open() == 0) return data;
+  std::int64_t most = o.runs;
+  for (const auto& family : data.families.all) {
+    for (const auto& pair : family.pairs) most = std::max(most, most_runs(pair.comparison));
+  }
+  data.next_command = next_command(o, most);
   return data;
 }
 
@@ -278,6 +388,11 @@ report::ComparisonData compared(const CompareOptions& o, store::Store& store, co
   data.comparisons = compare::compare(material, a, b);
   data.calibrated = !material.calibrations.empty();
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
+  if (data.open() > 0) {
+    std::int64_t most = o.runs;
+    for (const auto& one : data.comparisons.all) most = std::max(most, most_runs(one));
+    data.next_command = next_command(o, most);
+  }
   if (o.explain) {
     for (const auto& one : data.comparisons.all) data.explained.push_back(explain(store, one));
   }
@@ -293,6 +408,13 @@ void check_flags(const CompareOptions& o) {
   check_explain(o);
 }
 
+/// Of comparisons that fail the gate, and of those that leave it open.
+int exit_code_of(const CompareOptions& o, std::int64_t failed, std::int64_t open) {
+  if (failed > 0) return kExitGate;
+  if (open == 0 || o.undecided == "pass") return 0;
+  return o.undecided == "fail" ? kExitGate : kExitUndecided;
+}
+
 int print_families(const CompareOptions& o, const report::FamiliesData& data) {
   if (data.families.all.empty()) {
     fail(ErrorKind::usage,
@@ -302,16 +424,20 @@ int print_families(const CompareOptions& o, const report::FamiliesData& data) {
   }
   write_check_files(o.files, title_of(o), report::checks_of(data));
   print(o.json ? report::json_families(data).dump(2) + "\n" : report::terminal_families(data, terminal_width()));
-  return data.failed() > 0 ? kExitGate : 0;
+  return exit_code_of(o, data.failed(), data.open());
 }
 
 int compare(CompareOptions o) {
   check_flags(o);
   std::vector<std::string> campaigns;
   std::unique_ptr<store::Store> store;
+  std::function<void(compare::Material&)> prepare;
   if (o.run) {
     const auto catalog = catalog_at_hand();
-    const auto groups = groups_of(o, catalog);  // refused before a store is made
+    const auto sides = campaign_sides(o, catalog);
+    const auto groups =
+        sides.empty() ? groups_of(o, catalog) : stored_groups(o, sides, catalog);  // refused before a store is made
+    if (!sides.empty()) prepare = [sides, groups](compare::Material& material) { give_to(sides, groups, material); };
     store = store::open_store(o.work.store, store::Access::create);
     campaigns = measure_missing(o, groups, *store, catalog);
     if (campaigns.empty()) {
@@ -321,7 +447,7 @@ int compare(CompareOptions o) {
   } else {
     store = store::open_store(o.work.store, store::Access::read);
   }
-  const auto chosen = choose(o, *store, campaigns);
+  const auto chosen = choose(o, *store, campaigns, prepare);
   if (!o.others.empty() || o.to == "fastest") return print_families(o, compared_all(o, chosen));
   const auto data = compared(o, *store, chosen);
   if (data.comparisons.all.empty()) {
@@ -333,7 +459,7 @@ int compare(CompareOptions o) {
   }
   write_check_files(o.files, fmt::format("{} against {}", data.b, data.a), report::checks_of(data));
   print(o.json ? report::json_comparison(data).dump(2) + "\n" : report::terminal_comparison(data, terminal_width()));
-  return data.failed() > 0 ? kExitGate : 0;
+  return exit_code_of(o, data.failed(), data.open());
 }
 
 void add_compare(CLI::App& command, Invocation& invocation) {
@@ -347,7 +473,11 @@ void add_compare(CLI::App& command, Invocation& invocation) {
                      "Compare these sides too: each with each, at one error rate for all verdicts");
   command.add_option("--to", o->to, "Give the ratios of several sides to this one [first]")
       ->check(CLI::IsMember({"first", "fastest"}));
-  command.add_option("--gate", o->gate, "Exit with 3 if a slow-down of at least this is proved, such as 3%");
+  command.add_option("--gate", o->gate,
+                     "Exit with 3 if a slow-down of at least this is proved, such as 3%, and with 5 if it is neither "
+                     "proved nor excluded");
+  command.add_option("--undecided", o->undecided, "Let a gate that cannot decide pass or fail [exit with 5]")
+      ->check(CLI::IsMember({"pass", "fail"}));
   command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
   command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where all can be alive at once");
   command.add_flag("--apart", o->apart,
@@ -371,6 +501,7 @@ void add_compare(CLI::App& command, Invocation& invocation) {
       "assay compare --run onnxruntime==1.24.4 onnxruntime==1.31.1 --network resnet50\n"
       "assay compare --run pytorch onnxruntime openvino --network resnet50 --to fastest\n"
       "assay compare nightly@1 nightly@2 --gate 3%");
+  o->words = invocation.words;
   command.callback([o, &invocation] { invocation.exit_code = compare(*o); });
 }
 

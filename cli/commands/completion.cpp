@@ -1,10 +1,40 @@
 #include <fmt/ranges.h>
 
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include "assay/network/network.hpp"
+#include "assay/store/store.hpp"
+
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
+#include "cli/paths.hpp"
 
 namespace assay::cli {
 namespace {
+
+/// Names that change from day to day are asked for when they are completed: by which flag, and of what.
+constexpr std::array<std::pair<const char*, const char*>, 4> kAsked{
+    {{"--worker", "workers"}, {"--network", "networks"}, {"--campaign", "campaigns"}, {"--tuned", "tunings"}}};
+/// The same for the first word after a command.
+constexpr std::array<std::pair<const char*, const char*>, 8> kAskedWords{{{"run", "networks"},
+                                                                          {"tune", "networks"},
+                                                                          {"predict", "networks"},
+                                                                          {"show", "campaigns"},
+                                                                          {"compare", "campaigns"},
+                                                                          {"export", "campaigns"},
+                                                                          {"agent", "campaigns"},
+                                                                          {"store drop", "campaigns"}}};
+
+template <typename List>
+std::string asked(const List& list, const std::string& name) {
+  for (const auto& [of, what] : list) {
+    if (name == of) return fmt::format("$(assay completion --names {} 2>/dev/null)", what);
+  }
+  return "";
+}
 
 constexpr const char* kBegin = R"(# Completion of assay for bash, written by `assay completion`.
 _assay() {
@@ -40,12 +70,14 @@ std::string value_arms(const TreeCommand& command) {
     if (option.value.empty()) continue;
     std::vector<std::string> patterns;
     for (const auto& name : option.names) patterns.push_back(quoted(spaced(command) + " " + name));
-    if (option.choices.empty()) {
+    auto words = fmt::format("{}", fmt::join(option.choices, " "));
+    for (const auto& name : option.names) words += asked(kAsked, name);
+    if (words.empty()) {
       free.insert(free.end(), patterns.begin(), patterns.end());
       continue;
     }
     arms += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); return ;;\n",
-                        fmt::join(patterns, " | "), fmt::join(option.choices, " "));
+                        fmt::join(patterns, " | "), words);
   }
   if (!free.empty()) arms += fmt::format("    {}) return ;;\n", fmt::join(free, " | "));
   return arms;
@@ -56,7 +88,7 @@ std::string word_arm(const TreeCommand& command) {
   std::vector<std::string> flags;
   for (const auto& option : command.options) flags.insert(flags.end(), option.names.begin(), option.names.end());
   return fmt::format("    {}) words=\"{}\" plain=\"{}\" ;;\n", quoted(spaced(command)), fmt::join(flags, " "),
-                     fmt::join(command.subcommands, " "));
+                     fmt::format("{}{}", fmt::join(command.subcommands, " "), asked(kAskedWords, command.path)));
 }
 
 std::string bash_completion(const std::vector<TreeCommand>& tree) {
@@ -73,17 +105,61 @@ std::string bash_completion(const std::vector<TreeCommand>& tree) {
   return text + kEnd;
 }
 
+/// One for each line; none where there is no store yet.
+std::set<std::string> names_of(const std::string& what) {
+  std::set<std::string> names;
+  if (what == "networks") {
+    for (const auto& about : network::all_networks()) names.insert(about.name);
+    return names;
+  }
+  if (what == "workers") {
+    const auto catalog = catalog_at_hand();
+    for (const auto& worker : catalog.workers()) names.insert(worker.name);
+    return names;
+  }
+  const char* store = std::getenv("ASSAY_STORE");
+  const auto opened = store::open_store(store == nullptr ? "assay.db" : store, store::Access::read);
+  if (what == "campaigns") {
+    for (const auto& row : opened->campaigns()) names.insert(row.name);
+  } else {
+    for (const auto& tuning : opened->artifacts("tuning")) names.insert(tuning.content.value("name", ""));
+  }
+  return names;
+}
+
+struct CompletionFlags {
+  std::string shell = "bash";
+  std::string names;
+};
+
 void add_completion(CLI::App& command, Invocation& invocation) {
-  command.footer("source <(assay completion)");
-  command.callback([&command, &invocation] {
-    print(bash_completion(command_tree(*command.get_parent())));
+  const auto o = std::make_shared<CompletionFlags>();
+  command.add_option("shell", o->shell, "Write it for this shell: bash or zsh")
+      ->check(CLI::IsMember({"bash", "zsh"}))
+      ->capture_default_str();
+  command.add_option("--names", o->names, "Print the names there are, as the script asks for them")
+      ->check(CLI::IsMember({"workers", "networks", "campaigns", "tunings"}));
+  command.footer("source <(assay completion)\nsource <(assay completion zsh)");
+  command.callback([o, &command, &invocation] {
+    if (!o->names.empty()) {
+      auto names = names_of(o->names);
+      // bash expands what it is offered: a name from a store must not be a command.
+      std::erase_if(names, [](const std::string& name) {
+        return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+:/@-") !=
+               std::string::npos;
+      });
+      print(fmt::format("{}\n", fmt::join(names, "\n")));
+    } else {
+      const char* before = o->shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "";
+      print(before + bash_completion(command_tree(*command.get_parent())));
+    }
     invocation.exit_code = 0;
   });
 }
 
 }  // namespace
 
-const Command commands::completion{"completion", "Print a script that lets bash complete commands and flags",
-                                   add_completion};
+const Command commands::completion{
+    "completion", "Print a script that lets bash or zsh complete commands, flags and names", add_completion};
 
 }  // namespace assay::cli

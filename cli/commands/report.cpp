@@ -50,20 +50,22 @@ void write_report(const ReportFlags& o) {
   evidence.store = store::shown_location(o.store);
   auto page = page_of(evidence);
   page.title = !o.title.empty() ? o.title : "Assay: " + evidence.campaigns.back().name;
-  write_output(o.output, html_page(page, form));
+  const std::string file = o.output.empty() ? "report.html" : o.output;
+  write_output(file, html_page(page, form));
+  std::fprintf(stderr, "assay: wrote %s\n", file.c_str());
 }
 
 void add_report(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ReportFlags>();
   add_store_option(command, o->store);
-  command.add_option("-o,--output", o->output, "Write to this file")->type_name("PATH")->required();
+  command.add_option("-o,--output", o->output, "Write to this file [report.html]")->type_name("PATH");
   command
       .add_option("--campaign", o->campaigns, "Show only these campaigns, by name or the first digits of an id [all]")
       ->delimiter(',');
   command.add_option("--title", o->title, "Give the page this title [the newest campaign]");
   command.footer(
       "The file asks for nothing outside itself, and reads without JavaScript too: docs/report.md.\n"
-      "assay report -o r.html");
+      "assay report");
   command.callback([o, &invocation] {
     write_report(*o);
     invocation.exit_code = 0;

@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
+#include "assay/core/clock.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/results/missing_peak.hpp"
@@ -23,7 +28,11 @@ struct RunOptions {
   bool dry_run = false;
   bool plan_only = false;
   bool no_peak = false;
+  std::string time;
+  bool runs_given = false;
 };
+
+constexpr std::int64_t kFirstRuns = 6;  // of --time: as many as an interval needs
 
 void print_plan(const plan::Campaign& campaign, const std::string& store, bool as_json) {
   std::string out;
@@ -84,29 +93,114 @@ void check_platform(const plan::Campaign& campaign) {
        here.substr(0, 8), *asked);
 }
 
-int run(const RunOptions& o, const CLI::App& command) {
+/// Finds out that every trial is refused for the same reason, as by a misspelt option: then no run needs to be tried,
+/// and the reason is the answer.
+class CommonRefusal {
+ public:
+  CommonRefusal(std::size_t trials, StopSources& stop) : trials_(trials), stop_(stop) {}
+
+  bool hear(const Record& record) {
+    if (record.outcome.kind != OutcomeKind::refused) {
+      others_ = true;
+      return false;
+    }
+    auto& refused = trials_of_[record.outcome.message];
+    refused.insert(record.trial);
+    if (!others_ && refused.size() == trials_) {
+      message_ = record.outcome.message;
+      stop_.now();
+    }
+    return true;
+  }
+
+  const std::string& message() const { return message_; }  ///< empty: there is none
+
+ private:
+  std::size_t trials_;
+  StopSources& stop_;
+  std::map<std::string, std::set<std::string>> trials_of_;
+  bool others_ = false;
+  std::string message_;
+};
+
+/// Measures what is planned; with --time and without --runs on and on, a run of every trial at a time, until that is
+/// over.
+measure::AgentEnd measure_on(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
+                             plan::Campaign& campaign, StopSources& stop, std::string& id,
+                             const Progress::Heard& heard) {
+  constexpr std::int64_t kMostRuns = 1000;
+  const auto begin = monotonic_ns();
+  const bool grows = !o.time.empty() && !o.runs_given && !campaign.measure.stop;
+  const double seconds = o.time.empty() ? 0 : parse_seconds(o.time, "--time");
+  if (!o.time.empty()) stop.after(seconds);
+  const bool is_done = store.progress(id).ready + store.progress(id).leased == 0;
+  for (;;) {
+    const auto end = work(o.work, store, catalog, campaign, false, stop.fd(), id, heard);
+    const double spent = static_cast<double>(monotonic_ns() - begin) / 1e9;
+    const double each = spent / static_cast<double>(campaign.runs);
+    if (end != measure::AgentEnd::nothing_left || !grows || is_done || campaign.runs >= kMostRuns) return end;
+    if (spent + each > seconds) return end;
+    ++campaign.runs;
+  }
+}
+
+/// Says that the numbers are those of an earlier command, and how old they are.
+void say_nothing_measured(const report::ReportData& data, store::Store& store, const std::string& id) {
+  std::string last;
+  for (const auto& row : store.runs({.campaign = id})) last = std::max(last, row.started_utc);
+  const auto& progress = data.campaigns.at(0).progress;
+  std::fprintf(stderr, "assay: nothing measured: the same workload was measured %s; --again measures it again\n",
+               progress.done == 0 ? "before" : time_ago(last).c_str());
+}
+
+/// Failed runs count until later ones have made up for them.
+bool lacks_runs(const plan::Campaign& campaign, store::Store& store, const std::string& id) {
+  std::map<std::string, std::int64_t> good;
+  for (const auto& row : store.runs({.campaign = id})) good[row.trial] += row.outcome == OutcomeKind::ok ? 1 : 0;
+  return campaign.measure.stop || std::any_of(campaign.trials.begin(), campaign.trials.end(), [&](const Trial& trial) {
+           return good[trial_id(trial)] < campaign.runs;
+         });
+}
+
+int run(RunOptions o, const CLI::App& command) {
+  o.runs_given = command.count("--runs") > 0;
+  if (!o.time.empty() && !o.runs_given) o.campaign.runs = kFirstRuns;
   const auto catalog = catalog_at_hand();
-  const auto campaign = make_campaign(o.campaign, catalog, command);
+  auto campaign = make_campaign(o.campaign, catalog, command);
   if (o.dry_run) {
     print_plan(campaign, o.work.store, o.json);
     return 0;
   }
   if (o.plan_only) return plan_only(o, campaign);
   check_platform(campaign);
-  const auto stop = stop_signals();
+  StopSources stop;
   const auto store = store::open_store(o.work.store, store::Access::create);
-  std::string id;
-  auto end = work(o.work, *store, catalog, campaign, o.campaign.again, stop.get(), id);
-  if (end == measure::AgentEnd::nothing_left) end = work_on_peak(o, *store, catalog, campaign, stop.get());
+  const bool again = o.campaign.again || ask_again_for_failed(*store, campaign);
+  std::string id = store->plan(campaign, again).campaign;
+  const auto before = store->progress(id);
+  CommonRefusal refusal(campaign.trials.size(), stop);
+  auto end =
+      measure_on(o, *store, catalog, campaign, stop, id, [&](const Record& record) { return refusal.hear(record); });
+  if (!refusal.message().empty() && before.done == 0) {
+    store->drop(id);
+    fail(ErrorKind::usage, "{}", refusal.message());
+  }
+  if (end == measure::AgentEnd::nothing_left && o.time.empty()) {
+    end = work_on_peak(o, *store, catalog, campaign, stop.fd());
+  }
   const auto data = report_of(*store, id);
   print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
   const auto& progress = data.campaigns.at(0).progress;
-  if (end == measure::AgentEnd::stopped) {
-    std::fprintf(stderr, "assay: stopped with %ld of %ld runs done; the same command goes on from here\n",
-                 static_cast<long>(progress.done), static_cast<long>(progress.runs));
-    return kExitStopped;
+  if (before.done > 0 && progress.done == before.done && progress.ready + progress.leased == 0) {
+    say_nothing_measured(data, *store, id);
   }
-  return progress.failed > 0 ? kExitFailedRuns : 0;
+  if (end == measure::AgentEnd::stopped) {
+    std::fprintf(stderr, "assay: %s with %ld of %ld runs done; the same command goes on from here\n",
+                 stop.by_signal() ? "stopped" : "the time is over", static_cast<long>(progress.done),
+                 static_cast<long>(progress.runs));
+    if (stop.by_signal()) return kExitStopped;
+  }
+  return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
 }
 
 void add_run(CLI::App& command, Invocation& invocation) {
@@ -115,6 +209,9 @@ void add_run(CLI::App& command, Invocation& invocation) {
   add_work_flags(command, o->work);
   add_campaign_flags(command, o->campaign);
   add_json_flag(command, o->json, "Print the results as JSON");
+  command.add_option(
+      "--time", o->time,
+      "Measure for this long in all, such as 30s or 8h: as many runs as fit, at most --runs if that is given");
   command.add_flag("--dry-run", o->dry_run, "Print the plan and measure nothing");
   command.add_flag("--plan-only", o->plan_only, "Put the runs into the store and leave them to `assay agent`");
   command.add_flag("--no-peak", o->no_peak,

@@ -28,7 +28,7 @@ struct StoreFlags {
 
 void drop(const StoreFlags& o) {
   const auto store = store::open_store(o.store, store::Access::write);
-  const auto row = store::choose_campaign(store->campaigns(), o.campaign, o.store);
+  const auto row = store::only_campaign(store->campaigns(), o.campaign, o.store);
   store->drop(row.id);
   report::remove_submissions(*store, row.id);
   print(fmt::format("dropped campaign {} {} with {} runs\n", row.id.substr(0, 8), row.name, row.progress.runs));

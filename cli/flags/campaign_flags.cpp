@@ -1,6 +1,15 @@
 #include "cli/flags/campaign_flags.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "assay/core/text/utf8.hpp"
+#include "assay/plan/catalog/ability.hpp"
 #include "assay/plan/spec.hpp"
+#include "assay/plan/text.hpp"
 #include "assay/stats/looks.hpp"
 
 namespace assay::cli {
@@ -8,6 +17,85 @@ namespace {
 
 bool is_campaign_file(const std::string& what) {
   return what.ends_with(".yaml") || what.ends_with(".yml");
+}
+
+/// Which one measures where nobody says so, of those that can.
+constexpr std::array<std::string_view, 8> kPreferred{"pytorch",  "onnxruntime", "tensorflow", "jax",
+                                                     "openvino", "mxnet",       "libtorch",   "mpi"};
+
+std::size_t preference(const std::string& worker) {
+  const auto* const at = std::find(kPreferred.begin(), kPreferred.end(), worker);
+  return static_cast<std::size_t>(at - kPreferred.begin()) + (worker == "fake" ? 1 : 0);
+}
+
+/// Installed workers that can measure all of `sweep`, the preferred first; each in its newest release.
+std::vector<const plan::WorkerInfo*> able_workers(const plan::TrialSweep& sweep, const plan::Catalog& catalog) {
+  std::vector<const plan::WorkerInfo*> able;
+  std::set<std::string> seen;
+  for (const auto& worker : catalog.workers()) {
+    if (!worker.installed() || worker.name == "command" || !seen.insert(worker.name).second) continue;
+    auto tried = sweep;
+    tried.add("worker", {worker.name, false, ""});
+    try {
+      static_cast<void>(plan::expand({tried}, 1, catalog));
+      able.push_back(&catalog.find(worker.name));
+    } catch (const Error&) {
+      continue;  // it cannot; what another refuses is no news
+    }
+  }
+  std::stable_sort(able.begin(), able.end(),
+                   [](const auto* a, const auto* b) { return preference(a->name) < preference(b->name); });
+  return able;
+}
+
+[[noreturn]] void refuse_without_worker(const std::string& what, const plan::Catalog& catalog) {
+  const auto known = plan::all_workloads(catalog.workers());
+  const bool is_known = std::find(known.begin(), known.end(), what) != known.end();
+  const auto near = is_known ? std::nullopt : plan::nearest(what, known);
+  if (near) fail(ErrorKind::usage, "network: {} is not known. Did you mean '{}'?", shown(what), *near);
+  fail(ErrorKind::usage,
+       "worker: no installed worker measures {} as asked. Name one with --worker to learn why; `assay worker list` "
+       "shows "
+       "them, and `assay worker install onnxruntime` adds one.",
+       shown(what));
+}
+
+/// Says which worker is taken, since nobody has.
+void choose_worker(plan::TrialSweep& sweep, const std::string& what, const plan::Catalog& catalog) {
+  const auto able = able_workers(sweep, catalog);
+  if (able.empty()) refuse_without_worker(what, catalog);
+  std::string others;
+  for (std::size_t i = 1; i < able.size(); ++i) others += (i > 1 ? ", " : "") + able[i]->name;
+  if (!others.empty() && what.find(".py:") != std::string::npos) {
+    fail(ErrorKind::usage, "worker: {} and {} take such files. Name the one that {} is written for with --worker.",
+         able[0]->name, others, shown(what));
+  }
+  const auto& first = *able[0];
+  std::fprintf(stderr, "assay: %s on %s %s%s\n", printable(what, 100).c_str(), first.name.c_str(),
+               first.release.c_str(),
+               others.empty() ? ", the only installed worker that measures it"
+                              : fmt::format("; --worker chooses another: {}", others).c_str());
+  sweep.add("worker", {first.name + "==" + first.release, false, ""});
+}
+
+bool names_worker(const PlanFlags& flags) {
+  return std::any_of(flags.axes.begin(), flags.axes.end(), [](const auto& axis) { return axis.first == "worker"; });
+}
+
+/// "prog" of "./prog", "script" of "python script.py".
+std::string name_of_program(const std::vector<std::string>& command) {
+  constexpr std::size_t kLongest = 100;
+  auto name = std::filesystem::path(command.front()).filename().string();
+  for (const auto& word : command) {
+    std::error_code ignored;
+    const std::filesystem::path path = word;
+    if (word.find('/') != std::string::npos || path.extension() == ".py" || path.extension() == ".sh") {
+      if (!std::filesystem::is_regular_file(path, ignored)) continue;
+      name = path.stem().string();
+      break;
+    }
+  }
+  return name.empty() || name.size() > kLongest || plan::find_bad_text(name) ? "command" : name;
 }
 
 plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& catalog) {
@@ -18,8 +106,9 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
     fail(ErrorKind::usage,
          "name a network, a campaign file, or a program after --. For example: assay run toy --worker fake");
   }
+  if (o.command.empty() && !names_worker(o.plan)) choose_worker(sweep, o.what, catalog);
   plan::Campaign campaign;
-  campaign.name = !o.name.empty() ? o.name : !o.what.empty() ? o.what : "command";
+  campaign.name = !o.name.empty() ? o.name : !o.what.empty() ? o.what : name_of_program(o.command);
   campaign.seed = o.seed;
   campaign.runs = o.runs;
   campaign.lockstep = o.lockstep;

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 
 #include "assay/core/text/units.hpp"
+#include "assay/core/text/utf8.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 
@@ -81,6 +83,11 @@ plan::TrialSweep sweep_of(const PlanFlags& flags) {
   }
   for (const auto& variable : flags.env) {
     const auto [name, value] = split_assignment(variable, "--env");
+    if (value.find(',') != std::string::npos) {
+      std::fprintf(stderr,
+                   "assay: --env %s is one value, comma and all. To sweep a variable, list it in a campaign file.\n",
+                   printable(variable, 200).c_str());
+    }
     sweep.add("settings.env." + name, {value, true, ""});
   }
   return sweep;

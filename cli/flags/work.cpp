@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "assay/compare/stopping.hpp"
 #include "assay/core/text/hash.hpp"
@@ -30,7 +32,7 @@ measure::KnownMemory known_memory(store::Store& store, const std::string& campai
 }
 
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                          const std::string& campaign, bool lockstep, int stop_fd) {
+                          const std::string& campaign, bool lockstep, int stop_fd, const Progress::Heard& heard) {
   store::SpooledQueue queue(store, spool_of(flags));
   auto options = agent_options(flags, queue);
   options.campaign = campaign;
@@ -38,7 +40,7 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
   if (store::locate(flags.store).is_file) options.patience_seconds = 0;
   if (lockstep) options.known_memory = known_memory(store, campaign);
   const auto launcher = launcher_of(options);
-  Progress progress(store, campaign, flags.quiet);
+  Progress progress(store, campaign, flags.quiet, heard);
   return work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, progress, options).work(stop_fd); });
 }
 
@@ -55,12 +57,20 @@ std::vector<std::int64_t> next_look(store::Store& store, const std::string& id, 
   ASSAY_CHECK(row != campaigns.end());
   std::vector<std::int64_t> wanted;
   std::int64_t open = 0;
+  std::int64_t missed = 0;
   double widest = 0;
   for (const auto& trial : compare::look(*row, store.trials({.campaign = id}), store.runs({.campaign = id}))) {
     wanted.push_back(trial.wanted);
-    if (trial.wanted <= trial.runs) continue;
-    ++open;
-    widest = std::max(widest, trial.half_width.value_or(1));
+    const bool narrow = trial.half_width && *trial.half_width <= row->measure.stop->half_width;
+    if (!narrow) widest = std::max(widest, trial.half_width.value_or(1));
+    if (trial.wanted > trial.runs) ++open;
+    if (trial.wanted <= trial.runs && !narrow) ++missed;
+  }
+  if (open == 0 && missed > 0) {
+    std::fprintf(stderr,
+                 "assay: %ld of %zu trials missed the goal of --stop %.2g%%: half the widest interval is %.1f %%. "
+                 "--most-runs and --most-time ask for more.\n",
+                 static_cast<long>(missed), wanted.size(), 100 * row->measure.stop->half_width, 100 * widest);
   }
   if (open == 0) return {};
   if (!quiet) {
@@ -173,14 +183,33 @@ void add_wait_flags(CLI::App& command, WaitFlags& flags) {
       ->group(kHostGroup);
 }
 
+bool ask_again_for_failed(store::Store& store, plan::Campaign& campaign) {
+  const auto id = store.plan(campaign, false).campaign;
+  const auto progress = store.progress(id);
+  if (progress.failed == 0) return false;
+  if (progress.failed == progress.runs) return true;
+  if (campaign.measure.stop || campaign.grows) return false;  // looks and planners count on their own
+  std::map<std::string, std::set<std::int64_t>> failed;       // indexes of runs; of a pair those of either
+  for (const auto& row : store.runs({.campaign = id})) {
+    if (row.outcome != OutcomeKind::ok) failed[campaign.lockstep ? "" : row.trial].insert(row.index);
+  }
+  campaign.runs_of_trial.clear();
+  for (const auto& trial : campaign.trials) {
+    const auto more = failed[campaign.lockstep ? "" : trial_id(trial)].size();
+    campaign.runs_of_trial.push_back(campaign.runs + static_cast<std::int64_t>(more));
+  }
+  return false;
+}
+
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                       plan::Campaign campaign, bool again, int stop_fd, std::string& id) {
+                       plan::Campaign campaign, bool again, int stop_fd, std::string& id,
+                       const Progress::Heard& heard) {
   id = store.plan(campaign, again).campaign;
   for (;;) {
     const auto progress = store.progress(id);
     const bool done = progress.ready + progress.leased == 0;  // then no agent need look
     const auto end =
-        done ? measure::AgentEnd::nothing_left : work_on(flags, store, catalog, id, campaign.lockstep, stop_fd);
+        done ? measure::AgentEnd::nothing_left : work_on(flags, store, catalog, id, campaign.lockstep, stop_fd, heard);
     if (end != measure::AgentEnd::nothing_left || !campaign.measure.stop) return end;
     campaign.runs_of_trial = next_look(store, id, flags.quiet);
     if (campaign.runs_of_trial.empty() || store.plan(campaign, false).new_runs == 0) return end;

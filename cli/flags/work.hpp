@@ -11,6 +11,7 @@
 #include "assay/plan/campaign.hpp"
 #include "assay/store/spool.hpp"
 #include "assay/store/store.hpp"
+#include "cli/progress.hpp"
 
 namespace assay::cli {
 
@@ -49,9 +50,14 @@ std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& opti
 void add_work_flags(CLI::App& command, WorkFlags& flags);
 void add_wait_flags(CLI::App& command, WaitFlags& flags);
 
+/// Asks for one run more of a trial for each of its runs that failed, so that the same command tries them again. True
+/// where no run of the campaign was good: its next round is the better answer.
+bool ask_again_for_failed(store::Store& store, plan::Campaign& campaign);
+
 /// Plans a campaign and runs one agent until nothing of it is left to do. A campaign that stops by itself is planned
 /// further at every look. Its id is left in `id` at once.
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                       plan::Campaign campaign, bool again, int stop_fd, std::string& id);
+                       plan::Campaign campaign, bool again, int stop_fd, std::string& id,
+                       const Progress::Heard& heard = {});
 
 }  // namespace assay::cli

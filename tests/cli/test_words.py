@@ -17,7 +17,8 @@ nonsense
 rum toy
 run
 run nonsense --worker fake
-run toy
+run restnet50
+run toy --workers fake
 run toy --worker nobody
 run toy --worker fake==9.9
 run toy --worker fake --batch 0
@@ -41,6 +42,7 @@ run missing.yaml
 run bad.yaml
 run twice.yaml
 agent --store missing.db
+list --store missing.db
 show --store missing.db
 show --store text.db
 show --network nonsense

@@ -475,7 +475,9 @@ def test_what_a_worker_says_is_not_a_formula_in_csv(place, message):
     about = {"name": "refusing", "release": "1.0", "protocol": 1, "argv": ["python3", "{folder}/worker.py"],
              "networks": ["toy"], "details": ["step"], "settings": []}  # fmt: skip
     folder.joinpath("worker.json").write_text(json.dumps(about))
-    place.assay("run", "toy", "--worker", "refusing", *BRIEF, expect=4, ASSAY_WORKERS=folder.parent)
+    # `run` alone would say the refusal and store nothing.
+    place.assay("run", "toy", "--worker", "refusing", *BRIEF, "--plan-only", ASSAY_WORKERS=folder.parent)
+    place.assay("agent", "--store", place.store, expect=None, ASSAY_WORKERS=folder.parent)
     [record] = place.records()
     assert record["outcome"]["message"] == message
     exported = place.assay("export", "--store", place.store, "--format", "csv").stdout

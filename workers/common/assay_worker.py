@@ -322,6 +322,18 @@ class _Session:
             self._channel.send({"type": "layers", "layers": layers})
 
 
+def _place_of(error):
+    """Where an error was raised: the last line outside installed packages, else the last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    last = frames[-1]
+    for frame in frames:
+        if "site-packages" not in frame.filename and not frame.filename.startswith("<"):
+            last = frame
+    return " (%s, line %d, in %s: %s)" % (os.path.basename(last.filename), last.lineno, last.name, last.line)
+
+
 def serve(framework_class):
     """Serves commands until `exit` or end of file. Returns the worker's exit code: 0, or 1 after an error."""
     channel = _Channel()
@@ -338,7 +350,7 @@ def serve(framework_class):
         else:
             kind = "failed"
             traceback.print_exc(file=sys.stderr)
-        text = str(error) if kind == "refused" else "%s: %s" % (type(error).__name__, error)
+        text = str(error) if kind == "refused" else "%s: %s%s" % (type(error).__name__, error, _place_of(error))
         try:
             channel.send({"type": "error", "kind": kind, "message": text[:_MOST_MESSAGE_BYTES]})
         except OSError:

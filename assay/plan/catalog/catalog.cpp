@@ -198,6 +198,13 @@ void Catalog::not_found(const std::string& text) const {
   if (workers_.empty())
     fail(ErrorKind::usage, "worker: {} is not at hand; no worker is. Install one first.", shown(text));
   const bool known = std::any_of(workers_.begin(), workers_.end(), named);
+  std::vector<std::string> names;
+  for (const auto* list : {&workers_, &installable_}) {
+    for (const auto& worker : *list) names.push_back(worker.name);
+  }
+  if (const auto near = nearest(name, names); near && !known) {
+    fail(ErrorKind::usage, "worker: {} is not at hand. Did you mean '{}'?", shown(text), *near);
+  }
   fail(ErrorKind::usage, "worker: {} is not at hand{}. There are: {}.", shown(text), known ? " in this release" : "",
        fmt::join(references(workers_), ", "));
 }

@@ -4,11 +4,14 @@
 
 #include "assay/network/network.hpp"
 #include "assay/plan/catalog/catalog.hpp"
+#include "assay/plan/text.hpp"
 
 namespace assay::plan {
 namespace {
 
 constexpr std::array<std::string_view, 5> kSetByAssay{"instances", "affinity", "memory_bind", "allocator", "env"};
+
+constexpr std::size_t kMostListed = 10;  // names in a message: more are a wall
 
 template <typename List>
 bool holds(const List& list, std::string_view word) {
@@ -31,8 +34,13 @@ std::vector<std::string> names_of_networks(const WorkerInfo& worker) {
 void check_network(const WorkerInfo& worker, const Workload& workload) {
   // Where it has a graph or a file, planning found that this worker builds it.
   if (workload.graph || holds(worker.networks, workload.network) || holds(worker.networks, "*")) return;
-  fail(ErrorKind::usage, "network: the worker {} {} has no {}. It has: {}.", worker.name, worker.release,
-       shown(workload.network), listed(names_of_networks(worker)));
+  const auto names = names_of_networks(worker);
+  const auto near = nearest(workload.network, names);
+  fail(ErrorKind::usage, "network: the worker {} {} has no {}. {}", worker.name, worker.release,
+       shown(workload.network),
+       near                          ? fmt::format("Did you mean '{}'?", *near)
+       : names.size() <= kMostListed ? fmt::format("It has: {}.", listed(names))
+                                     : "`assay worker list` shows what it has.");
 }
 
 void check_listed(const WorkerInfo& worker, const char* field, const std::string& value,

@@ -149,6 +149,7 @@ struct ResultColumns {
   bool share = false;
   bool roof = false;
   bool energy = false;
+  bool memory = false;
   bool curve = false;
 };
 
@@ -156,7 +157,10 @@ ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
   const auto any = [&](const std::optional<double> Result::*share) {
     return std::any_of(results.begin(), results.end(), [&](const auto& r) { return (r.*share).has_value(); });
   };
-  return {any(&Result::share_of_peak), any(&Result::share_of_roofline), any(&Result::samples_per_joule), curve};
+  return {any(&Result::share_of_peak), any(&Result::share_of_roofline), any(&Result::samples_per_joule),
+          std::any_of(results.begin(), results.end(),
+                      [](const auto& r) { return r.details.peak_memory_bytes.has_value(); }),
+          curve};
 }
 
 /// In a narrow window curves go first, then what the median and the interval tell most of.
@@ -168,9 +172,16 @@ Table empty_table(const ResultColumns& has) {
   if (has.share) columns.push_back({"of peak", Align::right, 3});
   if (has.roof) columns.push_back({"of roofline", Align::right, 6});
   if (has.energy) columns.push_back({"samples/J", Align::right, 2});
+  if (has.memory) columns.push_back({"memory", Align::right, 3});
   columns.push_back({"runs", Align::right});
   if (has.curve) columns.push_back({"in time", Align::left, 7, true});
   return Table(std::move(columns));
+}
+
+/// The most that a run's processes had resident, in the middle of the runs.
+std::string memory_text(const Result& result) {
+  const auto& bytes = result.details.peak_memory_bytes;
+  return bytes ? format_bytes(static_cast<std::int64_t>(*bytes)) : "-";
 }
 
 Table trials_table(const std::vector<Result>& results, bool curve) {
@@ -190,6 +201,7 @@ Table trials_table(const std::vector<Result>& results, bool curve) {
     if (has.share) cells.push_back(share_or_dash(result.share_of_peak));
     if (has.roof) cells.push_back(share_or_dash(result.share_of_roofline));
     if (has.energy) cells.push_back(result.samples_per_joule ? fmt::format("{:.4g}", *result.samples_per_joule) : "-");
+    if (has.memory) cells.push_back(memory_text(result));
     cells.push_back(runs_text(result));
     if (has.curve) cells.push_back(spark_line(result.run_medians_ns, kCurve, true));
     table.add(std::move(cells));
@@ -238,6 +250,19 @@ std::string markdown_results(const ReportData& data) {
   return out;
 }
 
+namespace {
+
+/// "steal: the hypervisor took CPU time (17 %)": what made a run untrusted.
+std::string disturbance_text(const store::RunRow& row) {
+  std::string out;
+  for (const auto& reason : row.digest.reasons) {
+    if (reason.passing) out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", reason.code, reason.message);
+  }
+  return "disturbed" + (out.empty() ? "" : " by " + out);
+}
+
+}  // namespace
+
 std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
                          const std::vector<Result>& results, std::size_t width) {
   std::string out = fmt::format("{}\ntrial {}\n", title(trial.trial), trial.id);
@@ -257,7 +282,7 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
                {"remark", Align::left}});
   for (const auto& row : rows) {
     const auto& s = row.summary;
-    std::string remark = row.outcome != OutcomeKind::ok ? row.message : row.trusted ? "" : "disturbed";
+    std::string remark = row.outcome != OutcomeKind::ok ? row.message : row.trusted ? "" : disturbance_text(row);
     if (!row.counted) remark = "measured again" + (remark.empty() ? "" : ": " + remark);
     const auto ns = [](const std::optional<std::int64_t>& value) {
       return value ? format_duration(static_cast<double>(*value)) : "-";

@@ -61,11 +61,40 @@ json parts_json(const std::vector<compare::PartDifference>& parts) {
   return out;
 }
 
+/// "12.3 ms *" where no undisturbed run is there.
+std::string median_text(const compare::Side& side) {
+  return duration_or_dash(side.median_ns) + (side.of_disturbed ? " *" : "");
+}
+
+/// "~1.021" where the host's speed was taken off: then it is not the quotient of the two medians.
+std::string ratio_text(const Comparison& c) {
+  if (!c.ratio) return "-";
+  return fmt::format("{}{:.3f}", c.method == compare::Method::covariate ? "~" : "", *c.ratio);
+}
+
+std::string gate_lines(const ComparisonData& data) {
+  const auto all = data.comparisons.all.size();
+  const double percent = 100 * *data.gate;
+  if (data.failed() > 0) {
+    return fmt::format("Gate: {} of {} are slower by {:.2g} % or more.\n", data.failed(), all, percent);
+  }
+  if (data.open() == 0) return fmt::format("Gate: none is proved to be slower by {:.2g} % or more.\n", percent);
+  auto out =
+      fmt::format("Gate: UNDECIDED. {} of {} may be slower by {:.2g} % or more: that is neither proved nor excluded.\n",
+                  data.open(), all, percent);
+  if (!data.next_command.empty()) out += "Next: " + data.next_command + "\n";
+  return out;
+}
+
 json side_json(const compare::Side& side) {
-  return {{"trial_id", side.trial_id},           {"trial", to_json(side.trial)},
-          {"platform", side.platform},           {"runs", side.runs},
-          {"disturbed", side.disturbed},         {"failed", side.failed},
-          {"median_ns", to_json(side.median_ns)}};
+  return {{"trial_id", side.trial_id},
+          {"trial", to_json(side.trial)},
+          {"platform", side.platform},
+          {"runs", side.runs},
+          {"disturbed", side.disturbed},
+          {"failed", side.failed},
+          {"median_ns", to_json(side.median_ns)},
+          {"of_disturbed", side.of_disturbed}};
 }
 
 json comparison_json(const ComparisonData& data, std::size_t i) {
@@ -84,7 +113,8 @@ json comparison_json(const ComparisonData& data, std::size_t i) {
               {"threshold", c.threshold},
               {"verdict", name_of(c.verdict)},
               {"sentence", compare::sentence(c)},
-              {"fails_gate", data.gate ? json(compare::fails_gate(c, *data.gate)) : json()}};
+              {"fails_gate", data.gate ? json(compare::fails_gate(c, *data.gate)) : json()},
+              {"leaves_gate_open", data.gate ? json(compare::leaves_gate_open(c, *data.gate)) : json()}};
   if (i < data.explained.size()) {
     out["phases"] = parts_json(data.explained[i].phases);
     out["layers"] = parts_json(data.explained[i].layers);
@@ -104,6 +134,12 @@ std::int64_t ComparisonData::failed() const {
                        [&](const auto& c) { return compare::fails_gate(c, *gate); });
 }
 
+std::int64_t ComparisonData::open() const {
+  if (!gate) return 0;
+  return std::count_if(comparisons.all.begin(), comparisons.all.end(),
+                       [&](const auto& c) { return compare::leaves_gate_open(c, *gate); });
+}
+
 std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
   std::string out = fmt::format("first: {}, second: {}\n", fit(data.a, 100), fit(data.b, 100));
   Table table({{"workload", Align::left},
@@ -115,15 +151,24 @@ std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
                {"p", Align::right, 2},
                {"runs", Align::right, 1},
                {"verdict", Align::left, 0, true}});
+  const auto any = [&](const auto& is) {
+    return std::any_of(data.comparisons.all.begin(), data.comparisons.all.end(), is);
+  };
   for (const auto& c : data.comparisons.all) {
     const auto settings = conditions(c.a.trial);
     const auto other = conditions(c.b.trial);
-    table.add({subject(c), settings == other ? settings : settings + " | " + other, duration_or_dash(c.a.median_ns),
-               duration_or_dash(c.b.median_ns), c.ratio ? fmt::format("{:.3f}", *c.ratio) : "-",
+    table.add({subject(c), settings == other ? settings : settings + " | " + other, median_text(c.a), median_text(c.b),
+               ratio_text(c),
                c.ratio_interval ? fmt::format("{:.3f} to {:.3f}", c.ratio_interval->low, c.ratio_interval->high) : "-",
                c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), words_of(name_of(c.verdict))});
   }
   if (!data.comparisons.all.empty()) out += table.text(width) + table.room_note(width);
+  if (any([](const Comparison& c) { return c.a.of_disturbed || c.b.of_disturbed; })) {
+    out += "* Every run was disturbed: the medians are those of disturbed runs, and no verdict goes by them.\n";
+  }
+  if (any([](const Comparison& c) { return c.method == compare::Method::covariate; })) {
+    out += "~ Adjusted: the host's own speed, by the probe in each run, is taken off the ratio.\n";
+  }
   for (std::size_t i = 0; i < data.comparisons.all.size(); ++i) {
     const auto& c = data.comparisons.all[i];
     out += fmt::format("  {}: {} {}{}\n", subject(c), compare::sentence(c), left_out(c.a, "first"),
@@ -136,12 +181,7 @@ std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
   if (!data.calibrated) {
     out += "This host's own noise is not known here; `assay doctor --calibrate` learns it, and verdicts use it.\n";
   }
-  if (data.gate) {
-    out += data.failed() > 0
-               ? fmt::format("Gate: {} of {} are slower by {:.2g} % or more.\n", data.failed(),
-                             data.comparisons.all.size(), 100 * *data.gate)
-               : fmt::format("Gate: none is proved to be slower by {:.2g} % or more.\n", 100 * *data.gate);
-  }
+  if (data.gate) out += gate_lines(data);
   return out;
 }
 
@@ -154,6 +194,7 @@ json json_comparison(const ComparisonData& data) {
               {"only_b", data.comparisons.only_b},
               {"gate", to_json(data.gate)},
               {"failed", data.failed()},
+              {"open", data.open()},
               {"calibrated", data.calibrated}};
   for (std::size_t i = 0; i < data.comparisons.all.size(); ++i) out["comparisons"].push_back(comparison_json(data, i));
   return out;
@@ -165,7 +206,8 @@ std::vector<Check> checks_of(const ComparisonData& data) {
     Check check;
     check.group = "assay compare";
     check.name = fmt::format("{}: {} against {}", title(c.a.trial), data.b, data.a);
-    check.status = c.verdict == compare::Verdict::undecided        ? CheckStatus::undecided
+    const bool open = data.gate ? compare::leaves_gate_open(c, *data.gate) : c.verdict == compare::Verdict::undecided;
+    check.status = open                                            ? CheckStatus::undecided
                    : compare::fails_gate(c, data.gate.value_or(0)) ? CheckStatus::failed
                                                                    : CheckStatus::passed;
     check.message = compare::sentence(c);

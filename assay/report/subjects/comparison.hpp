@@ -26,9 +26,12 @@ struct ComparisonData {
   std::vector<Explained> explained;  ///< one for each, or empty where nobody asked
   std::optional<double> gate;        ///< share from which a proved slow-down fails
   bool calibrated = false;           ///< the host's own noise is known
+  std::string next_command;          ///< what would decide an open gate; empty: nothing to say
 
   /// Comparisons that fail the gate.
   std::int64_t failed() const;
+  /// Comparisons of which the gate cannot say whether they fail.
+  std::int64_t open() const;
 };
 
 std::string terminal_comparison(const ComparisonData& data, std::size_t width);

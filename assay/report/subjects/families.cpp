@@ -87,16 +87,37 @@ json family_json(const FamiliesData& data, const compare::Family& family) {
   return out;
 }
 
+/// Comparisons of a side with the first of which something is true.
+template <typename Holds>
+std::int64_t count_with_first(const compare::Families& families, const Holds& holds) {
+  std::int64_t count = 0;
+  for (const auto& family : families.all) {
+    for (const auto& pair : family.pairs) count += pair.first == 0 && holds(pair.comparison) ? 1 : 0;
+  }
+  return count;
+}
+
+std::string gate_text(const FamiliesData& data) {
+  const double percent = 100 * *data.gate;
+  if (data.failed() > 0)
+    return fmt::format("Gate: {} are slower than the first by {:.2g} % or more.\n", data.failed(), percent);
+  if (data.open() == 0)
+    return fmt::format("Gate: none is proved to be slower than the first by {:.2g} % or more.\n", percent);
+  auto out = fmt::format(
+      "Gate: UNDECIDED. {} may be slower than the first by {:.2g} % or more: that is neither proved nor excluded.\n",
+      data.open(), percent);
+  if (!data.next_command.empty()) out += "Next: " + data.next_command + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::int64_t FamiliesData::failed() const {
-  std::int64_t count = 0;
-  for (const auto& family : families.all) {
-    for (const auto& pair : family.pairs) {
-      count += gate && pair.first == 0 && compare::fails_gate(pair.comparison, *gate) ? 1 : 0;
-    }
-  }
-  return count;
+  return gate ? count_with_first(families, [&](const auto& c) { return compare::fails_gate(c, *gate); }) : 0;
+}
+
+std::int64_t FamiliesData::open() const {
+  return gate ? count_with_first(families, [&](const auto& c) { return compare::leaves_gate_open(c, *gate); }) : 0;
 }
 
 std::string terminal_families(const FamiliesData& data, std::size_t width) {
@@ -110,12 +131,7 @@ std::string terminal_families(const FamiliesData& data, std::size_t width) {
   if (!data.calibrated) {
     out += "This host's own noise is not known here; `assay doctor --calibrate` learns it, and verdicts use it.\n";
   }
-  if (data.gate) {
-    out +=
-        data.failed() > 0
-            ? fmt::format("Gate: {} are slower than the first by {:.2g} % or more.\n", data.failed(), 100 * *data.gate)
-            : fmt::format("Gate: none is proved to be slower than the first by {:.2g} % or more.\n", 100 * *data.gate);
-  }
+  if (data.gate) out += gate_text(data);
   return out;
 }
 
@@ -127,6 +143,7 @@ json json_families(const FamiliesData& data) {
               {"incomplete", data.families.incomplete},
               {"gate", to_json(data.gate)},
               {"failed", data.failed()},
+              {"open", data.open()},
               {"calibrated", data.calibrated}};
   for (const auto& family : data.families.all) out["families"].push_back(family_json(data, family));
   return out;
@@ -141,7 +158,8 @@ std::vector<Check> checks_of(const FamiliesData& data) {
       Check check;
       check.group = "assay compare";
       check.name = fmt::format("{}: {} against {}", title(c.a.trial), data.names[pair.second], data.names[0]);
-      check.status = c.verdict == compare::Verdict::undecided        ? CheckStatus::undecided
+      const bool open = data.gate ? compare::leaves_gate_open(c, *data.gate) : c.verdict == compare::Verdict::undecided;
+      check.status = open                                            ? CheckStatus::undecided
                      : compare::fails_gate(c, data.gate.value_or(0)) ? CheckStatus::failed
                                                                      : CheckStatus::passed;
       check.message = compare::sentence(pair, data.names);

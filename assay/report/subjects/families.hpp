@@ -18,9 +18,12 @@ struct FamiliesData {
   compare::Families families;
   std::optional<double> gate;  ///< share from which a proved slow-down against the first side fails
   bool calibrated = false;     ///< the host's own noise is known
+  std::string next_command;    ///< what would decide an open gate; empty: nothing to say
 
   /// Comparisons with the first side that fail the gate.
   std::int64_t failed() const;
+  /// Those that leave it open: a slow-down is neither proved nor excluded.
+  std::int64_t open() const;
 };
 
 std::string terminal_families(const FamiliesData& data, std::size_t width);

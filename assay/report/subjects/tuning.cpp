@@ -57,9 +57,21 @@ std::string cost_text(const std::string& goal, double seconds) {
   return format_duration(seconds * 1e9) + " a step";
 }
 
+/// "Best: spin=false", or that nothing better than the framework's own settings was proved.
+std::string best_text(const tune::Tuning& tuning) {
+  const auto best = title(tuning.settings);
+  if (!tuning.results || !tuning.results->within_limit) return "Best: " + best;
+  for (const auto& gain : tuning.results->gains) {
+    if (gain.baseline != "framework-default" || gain.same || !gain.gain.value) continue;
+    if (gain.gain.low && *gain.gain.low > 1) break;
+    return fmt::format("No proved gain; keep the default. The fastest that was measured: {}", best);
+  }
+  return "Best: " + best;
+}
+
 std::string outcome_text(const tune::Tuning& tuning) {
-  auto text = fmt::format("{} on {} {}, for {}\n{}\n\nBest: {}", title(tuning.workload), tuning.worker.name,
-                          tuning.worker.release, tuning.goal, title(tuning.resources), title(tuning.settings));
+  auto text = fmt::format("{} on {} {}, for {}\n{}\n\n{}", title(tuning.workload), tuning.worker.name,
+                          tuning.worker.release, tuning.goal, title(tuning.resources), best_text(tuning));
   if (!tuning.results) return text + "\n";
   const auto& results = *tuning.results;
   if (results.seconds) text += fmt::format("   {}", cost_text(tuning.goal, *results.seconds));
@@ -95,10 +107,10 @@ std::string terminal_tuning(const tune::Tuning& tuning, const Look& look) {
 }
 
 std::string markdown_tuning(const tune::Tuning& tuning) {
-  std::string out = fmt::format("**{}**\n\nBest: {}",
+  std::string out = fmt::format("**{}**\n\n{}",
                                 markdown_text(fmt::format("{} on {} {}, for {}", title(tuning.workload),
                                                           tuning.worker.name, tuning.worker.release, tuning.goal)),
-                                markdown_text(title(tuning.settings)));
+                                markdown_text(best_text(tuning)));
   if (!tuning.results) return out + "\n";
   const auto& results = *tuning.results;
   if (results.seconds) out += ", " + markdown_text(cost_text(tuning.goal, *results.seconds));

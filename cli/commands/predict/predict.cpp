@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 
 #include "assay/core/text/number.hpp"
@@ -28,6 +29,7 @@ constexpr double kSlowDownMost = 1.2;
 struct PredictFlags {
   PredictSource source;
   std::string cluster;
+  std::string new_cluster;
   std::string devices;
   std::string scaling = "weak";
   std::string overlap = "wait_free";
@@ -231,6 +233,32 @@ int predict_it(const PredictFlags& o) {
   return 0;
 }
 
+constexpr const char* kNewCluster =
+    R"(# A cluster for `assay predict --cluster`: put in your own figures. docs/predict.md has every field.
+name: 4 x 8 GPUs
+nodes: 4
+devices_per_node: 8
+device:
+  name: my GPU
+  peak: 312 TFLOP/s           # of one device at the precision you train in, as the maker says
+  memory_bandwidth: 2 TB/s
+  memory: 80 GB
+  efficiency: 35%-55%         # share of the peak that your network reaches: one number, or a range
+inside: {latency: 3 us, bandwidth: 250 GB/s}       # between devices of a node
+across: {latency: 6 us, bandwidth: 100 Gbit/s}     # between nodes; add `per: device` where each device has a link
+# storage: {bandwidth: 2 GB/s, per: node}          # where input is read from; leave it out if input is in memory
+# price_per_hour: 24                               # of a node, for --samples
+)";
+
+/// A file that is there stays as it is.
+int write_new_cluster(const std::string& path) {
+  if (std::filesystem::exists(path)) fail(ErrorKind::usage, "{} is there already. Name a new file.", shown(path));
+  write_output(path, kNewCluster);
+  std::fprintf(stderr, "assay: wrote %s. Next: assay predict resnet50 --cluster %s --devices 1-32*2 --batch 64\n",
+               path.c_str(), path.c_str());
+  return 0;
+}
+
 void add_practice_flags(CLI::App& command, PredictFlags& o) {
   const char* group = "How it trains";
   command.add_option("--scaling", o.scaling, "Keep each device's batch (weak), or share one batch (strong)")
@@ -276,6 +304,10 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   add_source_flags(command, o->source);
   command.add_option("--cluster", o->cluster, "Predict for the cluster of this file (.yaml; docs/predict.md)")
       ->type_name("PATH");
+  command
+      .add_option("--new-cluster", o->new_cluster,
+                  "Write a cluster file to fill in, with what each line means, and end")
+      ->type_name("PATH");
   command.add_option("--devices", o->devices, "Use these numbers of devices, such as 8-4096*2 [all of the cluster]");
   command.add_option("--samples", o->samples, "Train on this many samples in all: give hours and price too")
       ->check(CLI::Range(1.0, 1e18));
@@ -311,7 +343,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   command.callback([o, &command, &invocation] {
     o->is_transformer = is_transformer_asked(command);
     o->source.store_named = command.count("--store") > 0;
-    invocation.exit_code = predict_it(*o);
+    invocation.exit_code = o->new_cluster.empty() ? predict_it(*o) : write_new_cluster(o->new_cluster);
   });
 }
 
