@@ -108,6 +108,17 @@ TEST_F(PostgresDatabase, AnOlderStoreIsBroughtUpToDateWithAllItHolds) {
   EXPECT_THAT(refusal(location_.place, Access::write, ErrorKind::failure), HasSubstr("newer Assay"));
 }
 
+TEST_F(PostgresDatabase, AStoreFromBeforeGroupsIsReadAsItIs) {
+  PostgresStore(location_, Access::create).put_platform("p1", {{"cpus", 2}});
+  plant("UPDATE assay.store SET version = 4");  // the same tables
+  EXPECT_EQ(PostgresStore(location_, Access::read).platform("p1"), json({{"cpus", 2}}));
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 4) << "reading must not change the store";
+  { const PostgresStore store(location_, Access::write); }
+  EXPECT_EQ(ask("SELECT version FROM assay.store"), 5);
+  plant("UPDATE assay.store SET version = 3");
+  EXPECT_THAT(refusal(location_.place, Access::read, ErrorKind::failure), HasSubstr("written by an older Assay"));
+}
+
 TEST_F(PostgresDatabase, AMigrationThatFailsChangesNothing) {
   { const PostgresStore store(location_, Access::create); }
   auto steps = postgres::migrations();

@@ -1,5 +1,7 @@
 #include "assay/store/stores/postgres/schema.hpp"
 
+#include <iterator>
+
 #include "assay/store/sql.hpp"
 
 namespace assay::store::postgres {
@@ -7,7 +9,7 @@ namespace assay::store::postgres {
 namespace {
 
 constexpr const char* kDoing = "preparing its tables";
-constexpr std::int64_t kOldestRead = 4;     // later versions have the same tables
+constexpr std::int64_t kOldestRead = 4;  // the versions after it, up to the last of migrations(), have the same tables
 constexpr std::int64_t kLock = 0x41535359;  // "ASSY"; one program at a time makes or changes the schema
 
 /// The schema `assay` as it is found.
@@ -78,7 +80,7 @@ bool is_ready(const Connection& connection, const std::optional<Found>& found, s
          "{}: this store was written by a newer Assay (store version {}; this program knows {}). Update Assay.",
          connection.shown(), *version, newest);
   }
-  if (access == Access::read && *version >= kOldestRead) return true;
+  if (access == Access::read && *version >= kOldestRead && newest == std::ssize(migrations())) return true;
   if (*version < newest && (access == Access::read || !found->ours)) {
     fail(ErrorKind::failure,
          "{}: this store was written by an older Assay (store version {}; this program needs {}) and cannot be brought "

@@ -1,7 +1,7 @@
 #include "assay/store/stores/sqlite/schema.hpp"
 
-#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "assay/store/sql.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kDoing = "preparing its tables";
 
-constexpr std::int64_t kOldestRead = 2;  // later versions have the same tables
+constexpr std::int64_t kOldestRead = 2;  // the versions after it, up to the last of migrations(), have the same tables
 
 struct Marks {
   std::int64_t application = 0;
@@ -45,7 +45,8 @@ void check_marks(const Database& database, const Marks& marks, Access access, st
          "{}: this store was written by a newer Assay (store version {}; this program knows {}). Update Assay.",
          database.path(), marks.version, newest);
   }
-  if (marks.version < std::min(newest, kOldestRead) && access == Access::read) {
+  const bool same_tables = marks.version >= kOldestRead && newest == std::ssize(migrations());
+  if (marks.version < newest && access == Access::read && !same_tables) {
     fail(ErrorKind::failure,
          "{}: this store was written by an older Assay (store version {}; this program needs {}) and cannot be brought "
          "up to date while it is only read. Run any command that writes to it, such as `assay run`, once.",

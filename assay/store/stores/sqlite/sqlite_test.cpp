@@ -145,6 +145,17 @@ TEST_F(SqliteFile, AnOlderStoreIsBroughtUpToDateWithAllItHolds) {
   EXPECT_THAT(refusal(path().string(), Access::write, ErrorKind::failure), HasSubstr("newer Assay"));
 }
 
+TEST_F(SqliteFile, AStoreFromBeforeGroupsIsReadAsItIs) {
+  { SqliteStore(path(), Access::create).put_platform("p1", {{"cpus", 2}}); }
+  plant("PRAGMA user_version = 2");  // the same tables
+  EXPECT_EQ(SqliteStore(path(), Access::read).platform("p1"), json({{"cpus", 2}}));
+  EXPECT_EQ(ask("PRAGMA user_version"), 2) << "reading must not change the file";
+  { const SqliteStore store(path(), Access::write); }
+  EXPECT_EQ(ask("PRAGMA user_version"), 3);
+  plant("PRAGMA user_version = 1");
+  EXPECT_THAT(refusal(path().string(), Access::read, ErrorKind::failure), HasSubstr("written by an older Assay"));
+}
+
 TEST_F(SqliteFile, AMigrationThatFailsChangesNothing) {
   { const SqliteStore store(path(), Access::create); }
   sqlite::Migrations steps = sqlite::migrations();
