@@ -29,7 +29,7 @@ Record full_record() {
   rank.probe_after_ns = 13;
   rank.peak_memory_bytes = 14;
   rank.prepare_ns = 15;
-  rank.disturbance = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5, 12, 13, 14, 15, 16};
+  rank.disturbance = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5, 12, 13, 14, 15, 16, 17};
   rank.energy = Energy{"rapl", 17.5, 18, {"intel-rapl:0 package-0"}};
   rank.cpus = {0, 1};
   rank.notes = {"a note"};
