@@ -94,6 +94,18 @@ std::string common_part(const Trial& trial) {
   return whole.dump();
 }
 
+/// Before hours of measuring: what a file held once cannot be measured when it holds something else.
+void check_unchanged(const plan::WorkerInfo& worker, const Workload& workload, const std::string& side) {
+  try {
+    plan::planned_source(worker, workload);
+  } catch (const Error&) {
+    fail(ErrorKind::usage,
+         "--run: {} has changed since {} was measured. Keep both, such as ./before and ./after, and measure each; or "
+         "compare what was measured, without --run.",
+         shown(title(workload)), shown(side));
+  }
+}
+
 /// The trials of both campaigns that are the same but for the user's own code; of two campaigns of one trial each,
 /// those.
 std::vector<TrialPair> stored_pairs(const CompareOptions& o, const CampaignSides& sides, const plan::Catalog& catalog) {
@@ -108,7 +120,7 @@ std::vector<TrialPair> stored_pairs(const CompareOptions& o, const CampaignSides
       for (const auto* trial : {&first.trial, &second.trial}) {
         const auto* worker = catalog.find(trial->worker);
         if (worker == nullptr) fail(ErrorKind::usage, "--run: the worker of {} is not installed here.", title(*trial));
-        plan::planned_source(*worker, trial->workload);  // before hours of measuring
+        check_unchanged(*worker, trial->workload, trial == &first.trial ? o.a : o.b);
       }
       pairs.push_back({first.trial, second.trial});
     }
