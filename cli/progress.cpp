@@ -17,6 +17,15 @@ namespace {
 constexpr std::int64_t kTerminalNs = 100'000'000;
 constexpr std::int64_t kLogNs = 5'000'000'000;
 
+/// The reason of a failure, with the last line that the program wrote about it: of a traceback, the error itself.
+std::string reason_of(const Outcome& outcome) {
+  auto tail = outcome.stderr_tail.value_or("");
+  tail.erase(tail.find_last_not_of(" \t\r\n") + 1);
+  const auto line = tail.substr(tail.rfind('\n') + 1);  // npos + 1 is 0
+  const bool known = line.empty() || outcome.message.find(line) != std::string::npos;
+  return known ? outcome.message : outcome.message + ": " + line;
+}
+
 }  // namespace
 
 std::string for_person(std::int64_t seconds) {
@@ -83,7 +92,7 @@ void Progress::finished(const store::Lease& lease, const std::vector<store::Fini
     // The first failures are worth a line each; a campaign full of them is summed up in the table.
     if (failed_ <= 5 && !said) {
       warning(fmt::format("run {} of {} {}: {}", one.record.index, lease.runs[0].trial_id.substr(0, 8),
-                          name_of(outcome.kind), outcome.message));
+                          name_of(outcome.kind), reason_of(outcome)));
     }
   }
   if (done_ == total_) show("done", true);

@@ -104,10 +104,18 @@ std::string common_part(const Trial& trial) {
   return whole.dump();
 }
 
-void check_can_run(const Trial& trial, const plan::Catalog& catalog) {
+/// Before hours of measuring: what a file held once cannot be measured when it holds something else.
+void check_unchanged(const Trial& trial, const std::string& side, const plan::Catalog& catalog) {
   const auto* worker = catalog.find(trial.worker);
   if (worker == nullptr) fail(ErrorKind::usage, "--run: the worker of {} is not installed here.", title(trial));
-  plan::planned_source(*worker, trial.workload);  // before hours of measuring
+  try {
+    plan::planned_source(*worker, trial.workload);
+  } catch (const Error&) {
+    fail(ErrorKind::usage,
+         "--run: {} has changed since {} was measured. Keep both, such as ./before and ./after, and measure each; or "
+         "compare what was measured, without --run.",
+         shown(title(trial.workload)), shown(side));
+  }
 }
 
 /// The trials of all campaigns that are the same but for the user's own code; of campaigns of one trial each, those.
@@ -129,14 +137,14 @@ std::vector<TrialGroup> stored_groups(const CompareOptions& o, const std::vector
       group.push_back(found->trial);
     }
     if (group.size() != trials.size()) continue;
-    for (const auto& trial : group) check_can_run(trial, catalog);
+    for (std::size_t i = 0; i < group.size(); ++i) check_unchanged(group[i], sides_of(o)[i], catalog);
     groups.push_back(std::move(group));
   }
   if (groups.empty()) {
     fail(ErrorKind::usage,
          "--run: {} have no trials that differ in one thing and could be measured side by side. Where their trials are "
          "the same, `assay compare` without --run compares the measurements.",
-         fmt::join(sides_of(o), ", "));
+         fmt::join(sides_of(o), " and "));
   }
   return groups;
 }
