@@ -72,6 +72,7 @@ struct Disturbance {
   std::optional<std::int64_t> other_cpu_ns;   ///< used by everybody else on the CPUs allowed
   std::optional<std::int64_t> throttled_ns;   ///< lost to a cgroup quota
   std::optional<std::int64_t> swap_bytes;     ///< swapped in or out
+  std::optional<std::int64_t> major_faults;   ///< of the worker's tree: pages that had to be read from a disk
   std::optional<std::int64_t> frequency_khz;  ///< of the first CPU allowed, at the end
 };
 
@@ -92,6 +93,7 @@ void describe(V& v, Disturbance& d) {
   v("other_cpu_ns", d.other_cpu_ns);
   v("throttled_ns", d.throttled_ns);
   v("swap_bytes", d.swap_bytes);
+  v("major_faults", d.major_faults);
   v("frequency_khz", d.frequency_khz);
 }
 

@@ -29,7 +29,7 @@ Record full_record() {
   rank.probe_after_ns = 13;
   rank.peak_memory_bytes = 14;
   rank.prepare_ns = 15;
-  rank.disturbance = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5, 12, 13, 14, 15, 16};
+  rank.disturbance = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5, 12, 13, 14, 15, 16, 17};
   rank.energy = Energy{"rapl", 17.5, 18, {"intel-rapl:0 package-0"}};
   rank.cpus = {0, 1};
   rank.notes = {"a note"};
@@ -75,7 +75,8 @@ TEST(Record, IsTheSameAfterARoundTripThroughText) {
   EXPECT_EQ(to_json(again), full_json());
   EXPECT_EQ(again.ranks.at(0).samples_ns, (std::vector<std::int64_t>{10, 20, 30}));
   EXPECT_EQ(again.ranks.at(0).slices.at(1).probe_ns, 6);
-  EXPECT_EQ(again.ranks.at(0).disturbance.frequency_khz, 16);
+  EXPECT_EQ(again.ranks.at(0).disturbance.major_faults, 16);
+  EXPECT_EQ(again.ranks.at(0).disturbance.frequency_khz, 17);
   EXPECT_EQ(again.outcome.kind, OutcomeKind::timed_out);
   EXPECT_EQ(again.pair->side, PairSide::b);
   EXPECT_EQ(again.pair_log_ratio, 0.05);

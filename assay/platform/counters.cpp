@@ -21,7 +21,7 @@ constexpr std::int64_t kShortestNs = 100'000'000;  // a shorter time tells nothi
 
 /// What Counters::so_far has: a counter is a line here and one in read_counters().
 constexpr std::array kGrowing{&Disturbance::steal_ns, &Disturbance::cpu_pressure_ns, &Disturbance::throttled_ns,
-                              &Disturbance::swap_bytes};
+                              &Disturbance::swap_bytes, &Disturbance::major_faults};
 
 std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before,
                                        const std::optional<std::int64_t>& after) {
@@ -88,6 +88,17 @@ std::optional<std::int64_t> read_swap_bytes() {
   return (*in + *out) * sysconf(_SC_PAGESIZE);
 }
 
+/// Of processes, and of their children that have ended and were waited for.
+std::optional<std::int64_t> read_major_faults(const std::vector<pid_t>& processes) {
+  std::optional<std::int64_t> sum;
+  for (const pid_t pid : processes) {
+    const auto own = stat_number(pid, 12);
+    const auto of_children = stat_number(pid, 13);
+    if (own && of_children) sum = sum.value_or(0) + *own + *of_children;
+  }
+  return sum;
+}
+
 }  // namespace
 
 void read_cpu_times(const std::string& proc_stat, const std::vector<std::int64_t>& cpus, Counters& counters) {
@@ -132,6 +143,7 @@ Counters read_counters(const std::vector<std::int64_t>& cpus, const std::vector<
     counters.so_far.cpu_pressure_ns = read_pressure_total(*pressure);
   read_cgroup(counters);
   counters.so_far.swap_bytes = read_swap_bytes();
+  counters.so_far.major_faults = read_major_faults(processes);
   counters.at_ns = monotonic_ns();
   return counters;
 }

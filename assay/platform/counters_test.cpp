@@ -1,6 +1,12 @@
 #include "assay/platform/counters.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 namespace assay::platform {
 namespace {
@@ -74,6 +80,49 @@ TEST(Counters, cpu_of_the_workers_own_tree_is_not_that_of_others) {
   before.self_cpu_ns = 5;
   after.self_cpu_ns = 65;  // the probe
   EXPECT_EQ(between(before, after, {0}, 0).other_cpu_ns, 40);
+}
+
+std::int64_t major_faults_by_getrusage() {
+  rusage own{};
+  rusage children{};
+  EXPECT_EQ(getrusage(RUSAGE_SELF, &own), 0);
+  EXPECT_EQ(getrusage(RUSAGE_CHILDREN, &children), 0);
+  return own.ru_majflt + children.ru_majflt;
+}
+
+/// Reads a page of a file that the kernel was asked to forget: on most file systems a major fault.
+void read_forgotten_page() {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  const std::string text(1 << 16, 'x');
+  ASSERT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
+  ASSERT_EQ(std::fflush(file), 0);
+  ASSERT_EQ(fsync(fileno(file)), 0);
+  posix_fadvise(fileno(file), 0, 0, POSIX_FADV_DONTNEED);
+  void* mapped = mmap(nullptr, text.size(), PROT_READ, MAP_SHARED, fileno(file), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  EXPECT_EQ(*static_cast<volatile char*>(mapped), 'x');
+  munmap(mapped, text.size());
+  std::fclose(file);
+}
+
+TEST(Counters, major_faults_are_those_that_getrusage_counts) {
+  const auto least = major_faults_by_getrusage();
+  const auto before = read_counters({}, {getpid()});
+  const auto begin = major_faults_by_getrusage();
+  read_forgotten_page();
+  const auto end = major_faults_by_getrusage();
+  const auto after = read_counters({}, {getpid()});
+  const auto most = major_faults_by_getrusage();
+  const auto faults = between(before, after, {}, 0).major_faults;
+  ASSERT_TRUE(faults.has_value());
+  EXPECT_GE(*faults, end - begin);
+  EXPECT_LE(*faults, most - least);
+}
+
+TEST(Counters, major_faults_of_nobody_are_null_not_zero) {
+  const auto nobody = read_counters({}, {});
+  EXPECT_FALSE(between(nobody, nobody, {}, 0).major_faults.has_value());
 }
 
 constexpr std::int64_t kSecond = 1'000'000'000;

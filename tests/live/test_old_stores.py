@@ -40,10 +40,18 @@ def old(request, tmp_path_factory):
             server.stop()
 
 
+def without_nulls(value):
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return value
+
+
 def records(text):
-    """By campaign, trial, index and attempt; without what later versions add."""
+    """By campaign, trial, index and attempt; without nulls, which later versions add, and without the writer."""
     found = {}
-    for record in map(json.loads, text.splitlines()):
+    for record in map(without_nulls, map(json.loads, text.splitlines())):
         record.pop("writer", None)
         found[record["campaign"], record["trial"], record["index"], record["attempt"]] = record
     return found
