@@ -75,7 +75,8 @@ TEST(Record, IsTheSameAfterARoundTripThroughText) {
   EXPECT_EQ(to_json(again), full_json());
   EXPECT_EQ(again.ranks.at(0).samples_ns, (std::vector<std::int64_t>{10, 20, 30}));
   EXPECT_EQ(again.ranks.at(0).slices.at(1).probe_ns, 6);
-  EXPECT_EQ(again.ranks.at(0).disturbance.frequency_khz, 16);
+  EXPECT_EQ(again.ranks.at(0).disturbance.major_faults, 16);
+  EXPECT_EQ(again.ranks.at(0).disturbance.frequency_khz, 17);
   EXPECT_EQ(again.outcome.kind, OutcomeKind::timed_out);
   EXPECT_EQ(again.pair->side, PairSide::b);
   EXPECT_EQ(again.pair_log_ratio, 0.05);
