@@ -1,5 +1,7 @@
 #include "assay/core/workload.hpp"
 
+#include "assay/core/text/utf8.hpp"
+
 namespace assay {
 namespace {
 
@@ -32,6 +34,7 @@ std::string command_line(const Workload& workload) {
     }
     out += (out.empty() ? "" : " ") + word;
   }
+  out = printable(out, out.size());  // an argument may hold tabs and line breaks
   auto cut = std::min(out.size(), kLongestCommand);
   while (cut < out.size() && (static_cast<unsigned char>(out[cut]) & 0xC0U) == 0x80U) --cut;  // between characters
   if (cut < out.size()) out = out.substr(0, cut) + "…";

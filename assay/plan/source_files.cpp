@@ -175,16 +175,20 @@ fs::path file_of_module(std::string module) {
   return fs::is_regular_file(whole, ignored) ? whole : fs::path(module + ".py");
 }
 
-/// The script that an interpreter is given: the first word after it that is a file.
+/// The script that an interpreter is given: the first word after it that is not an option. Later words are the script's
+/// own, and may name what it writes.
 std::optional<std::string> hash_of_script(const std::vector<std::string>& argv, std::size_t from) {
-  std::error_code ignored;
+  constexpr std::array<std::string_view, 3> kWithValue{"-W", "-X", "-o"};
   for (std::size_t i = from; i < argv.size(); ++i) {
-    const bool module = argv[i] == "-m" && i + 1 < argv.size();
-    const fs::path file = module ? file_of_module(argv[i + 1]) : fs::path(argv[i]);
-    if (fs::is_regular_file(file, ignored)) {
-      return file.extension() == ".py" ? hash_of_python(fs::absolute(file).lexically_normal()) : hash_hex_of_file(file);
-    }
-    if (module) return {};
+    const auto& word = argv[i];
+    const bool module = word == "-m" && i + 1 < argv.size();
+    if (word == "-c" || word == "-e") return {};  // the program is in the command line itself
+    if (std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end()) ++i;
+    if (word.starts_with('-') && !module) continue;
+    const fs::path file = module ? file_of_module(argv[i + 1]) : fs::path(word);
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return {};
+    return file.extension() == ".py" ? hash_of_python(fs::absolute(file).lexically_normal()) : hash_hex_of_file(file);
   }
   return {};
 }

@@ -87,5 +87,16 @@ TEST(SourceFiles, AScriptCountsWithItsInterpreterAndWhatStartsThem) {
   EXPECT_NE(hash_of_command(argv), before);
 }
 
+TEST(SourceFiles, WhatAProgramInTheCommandLineWritesIsNotTheProgram) {
+  const Folder folder;
+  const auto data = folder.write("data", "1").string();
+  const std::vector<std::string> argv{"sh", "-c", "date > $0", data};
+  const auto before = hash_of_command(argv);
+  ASSERT_TRUE(before);
+  folder.write("data", "2");
+  EXPECT_EQ(hash_of_command(argv), before);
+  EXPECT_EQ(hash_of_command({"sh", "--posix"}), before);  // the interpreter alone
+}
+
 }  // namespace
 }  // namespace assay::plan
