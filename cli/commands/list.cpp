@@ -20,7 +20,9 @@ struct ListOptions {
 /// "done", "done, 2 failed", "3 of 10 runs done", "running, 3 of 10".
 std::string state_of(const store::Progress& progress) {
   const auto failed = progress.failed > 0 ? fmt::format(", {} failed", progress.failed) : "";
-  if (progress.ready + progress.leased == 0) return fmt::format("done, {} runs{}", progress.runs, failed);
+  if (progress.ready + progress.leased == 0) {
+    return fmt::format("done, {} run{}{}", progress.runs, progress.runs == 1 ? "" : "s", failed);
+  }
   return fmt::format("{}{} of {} runs done{}", progress.leased > 0 ? "running, " : "", progress.done, progress.runs,
                      failed);
 }
