@@ -190,7 +190,7 @@ def test_fields_that_are_refused_or_find_nothing_do_nothing(place):
 
 def test_what_a_program_says_is_stored_as_text(place):
     for number, evil in enumerate(EVIL):
-        program = ["python3", "-c", "import sys; sys.stderr.write(sys.argv[1]); sys.exit(3)", evil]
+        program = ["python3", "-c", "import sys; sys.stderr.write(sys.argv[1]); sys.exit(3)", evil.replace("{", "{{")]
         place.assay("run", "--batch", str(number + 1), *QUICK, "--name", f"said{number}", "--", *program, codes=(4,))
     place.check()
     said = "\n".join(place.database.rows("SELECT message FROM record") + place.database.rows("SELECT json FROM trial"))

@@ -144,4 +144,6 @@ def test_only_what_was_asked_for(user, store):
     assert "<title>Mine &amp; yours</title>" in page.read_text()
     assert "waterfall" not in [p["id"] for p in data_of(page)["pictures"]]
     assert "there is no campaign" in user.assay("report", "--campaign", "none", "-o", "r.html", code=2).stderr
-    assert "-o" in user.assay("report", code=2).stderr
+    done = user.assay("report")
+    assert "wrote report.html" in done.stdout + done.stderr
+    assert "waterfall" in [p["id"] for p in data_of(user.path / "report.html")["pictures"]]

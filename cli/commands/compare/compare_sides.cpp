@@ -102,10 +102,12 @@ std::vector<TrialGroup> stored_groups(const CompareOptions& o, const std::vector
     groups.push_back(std::move(group));
   }
   if (groups.empty()) {
+    std::vector<std::string> sides;
+    for (const auto& side : sides_of(o)) sides.push_back(shown(side));
     fail(ErrorKind::usage,
          "--run: {} have no trials that differ in one thing and could be measured side by side. Where their trials are "
          "the same, `assay compare` without --run compares the measurements.",
-         fmt::join(sides_of(o), " and "));
+         fmt::join(sides, " and "));
   }
   return groups;
 }
