@@ -15,21 +15,9 @@ struct Group {
   Rows b;
 };
 
-/// What a run has in common with those of the other side.
-std::string key_of(const store::RunRow& row, const json& trial, bool across_platforms) {
-  return trial.dump() + (across_platforms ? "" : row.platform);
-}
-
 std::map<std::string, Group> groups_of(const Material& material, const Selector& a, const Selector& b,
                                        const TrialsById& trials) {
-  std::unordered_map<std::string, json> left;  // of each trial, when both sides have taken off their part
-  for (const auto& [id, trial] : trials) {
-    json whole = to_json(*trial);
-    a.take_off(whole);
-    b.take_off(whole);
-    left[id] = std::move(whole);
-  }
-  const bool across = a.kind() == Selector::Kind::platform || b.kind() == Selector::Kind::platform;
+  const CommonParts common(trials, {a, b});
   std::map<std::string, Group> groups;
   for (const auto& row : material.rows) {
     const auto trial = trials.find(row.trial);
@@ -37,7 +25,7 @@ std::map<std::string, Group> groups_of(const Material& material, const Selector&
     const bool is_a = a.matches(row, *trial->second);
     const bool is_b = b.matches(row, *trial->second);
     if (is_a == is_b) continue;  // neither, or both: it tells nothing of their difference
-    auto& group = groups[key_of(row, left.at(row.trial), across)];
+    auto& group = groups[common.of(row)];
     (is_a ? group.a : group.b).push_back(&row);
   }
   return groups;

@@ -122,6 +122,21 @@ TEST(Compare, WithTheWorkDoubledAndRunsDisturbedNoGatePasses) {
   }
 }
 
+TEST(Compare, ATrialIsComparedWithACampaign) {
+  Content content;
+  store::CampaignRow later;
+  later.id = "c2";
+  later.name = "later";
+  content.campaigns.push_back(later);
+  for (int i = 0; i < 6; ++i) {
+    content.add(trial_of("1.0"), 1e6, "c1");
+    content.add(trial_of("2.0"), 2e6, "c2");
+  }
+  const auto out = content.compared("trial:" + trial_id(trial_of("1.0")), "later");
+  ASSERT_EQ(out.all.size(), 1U);
+  EXPECT_EQ(out.all[0].b.trial.worker.release, "2.0");
+}
+
 // The interval ends at 2.26 * .01/3 = .75 % on either side of 1.
 TEST(Compare, AGateIsOpenUntilTheIntervalExcludesIt) {
   Content content;

@@ -212,4 +212,18 @@ TrialsById trials_by_id(const Material& material) {
   return trials;
 }
 
+CommonParts::CommonParts(const TrialsById& trials, const std::vector<Selector>& sides)
+    : across_platforms_(std::any_of(sides.begin(), sides.end(),
+                                    [](const auto& side) { return side.kind() == Selector::Kind::platform; })) {
+  for (const auto& [id, trial] : trials) {
+    json whole = to_json(*trial);
+    for (const auto& side : sides) side.take_off(*trial, whole);
+    left_[id] = whole.dump();
+  }
+}
+
+std::string CommonParts::of(const store::RunRow& row) const {
+  return left_.at(row.trial) + (across_platforms_ ? "" : row.platform);
+}
+
 }  // namespace assay::compare

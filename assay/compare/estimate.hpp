@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/compare/compare.hpp"
+#include "assay/compare/selector.hpp"
 
 // What comparisons of two sides and of several are made of.
 
@@ -14,6 +15,19 @@ using Rows = std::vector<const store::RunRow*>;
 using TrialsById = std::unordered_map<std::string, const Trial*>;
 
 TrialsById trials_by_id(const Material& material);
+
+/// What runs that are compared with each other have in common: their trial without what the sides say of it, and the
+/// platform unless a side names one.
+class CommonParts {
+ public:
+  CommonParts(const TrialsById& trials, const std::vector<Selector>& sides);
+
+  std::string of(const store::RunRow& row) const;
+
+ private:
+  std::unordered_map<std::string, std::string> left_;  ///< by trial
+  bool across_platforms_;
+};
 
 /// Ratio and interval of b to a, neither of them empty. By lock-step groups that hold both where there are enough, else
 /// by independent processes. No verdict yet.

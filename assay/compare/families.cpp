@@ -12,12 +12,8 @@ namespace {
 /// Runs of each side that are equal but for what the sides say.
 using SidesRows = std::vector<Rows>;
 
-bool crosses_platforms(const std::vector<Selector>& sides) {
-  return std::any_of(sides.begin(), sides.end(),
-                     [](const auto& side) { return side.kind() == Selector::Kind::platform; });
-}
-
-/// The one side that a run belongs to; null where it is none, or several: then it tells nothing of their difference.
+/// The one side that a run belongs to; null where it belongs to none or to several: then it says nothing of
+/// their difference.
 std::optional<std::size_t> side_of(const store::RunRow& row, const Trial& trial, const std::vector<Selector>& sides) {
   std::optional<std::size_t> found;
   for (std::size_t side = 0; side < sides.size(); ++side) {
@@ -31,15 +27,9 @@ std::optional<std::size_t> side_of(const store::RunRow& row, const Trial& trial,
 /// In the order in which trials were planned.
 std::vector<SidesRows> rows_of_families(const Material& material, const std::vector<Selector>& sides,
                                         const TrialsById& trials) {
-  std::unordered_map<std::string, std::string> left;  // of each trial, when all sides have taken off their part
+  const CommonParts common(trials, sides);
   std::unordered_map<std::string, std::size_t> position;
-  for (const auto& [id, trial] : trials) {
-    json whole = to_json(*trial);
-    for (const auto& side : sides) side.take_off(whole);
-    left[id] = whole.dump();
-  }
   for (std::size_t i = 0; i < material.trials.size(); ++i) position[material.trials[i].id] = i;
-  const bool across = crosses_platforms(sides);
   std::map<std::string, SidesRows> families;
   std::map<std::string, std::size_t> first;  // position of a family's first trial
   for (const auto& row : material.rows) {
@@ -47,7 +37,7 @@ std::vector<SidesRows> rows_of_families(const Material& material, const std::vec
     if (trial == trials.end()) continue;
     const auto side = side_of(row, *trial->second, sides);
     if (!side) continue;
-    const auto key = left.at(row.trial) + (across ? "" : row.platform);
+    const auto key = common.of(row);
     auto& rows = families.try_emplace(key, sides.size()).first->second;
     rows[*side].push_back(&row);
     const auto known = first.try_emplace(key, position[row.trial]).first;

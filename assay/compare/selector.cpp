@@ -142,25 +142,26 @@ bool Selector::matches(const store::RunRow& row, const Trial& trial) const {
   return false;
 }
 
-void Selector::take_off(json& trial) const {
+void Selector::take_off(const Trial& trial, json& whole) const {
+  if (whole.is_null()) return;  // another side has taken it all
   switch (kind_) {
     case Kind::release:
     case Kind::worker:
-      trial.erase("worker");
+      whole.erase("worker");
       break;
     case Kind::setting:
       if (name_.starts_with("env.")) {
-        trial["settings"]["env"].erase(name_.substr(4));
+        whole["settings"]["env"].erase(name_.substr(4));
       } else {
-        trial["settings"].erase(name_);
+        whole["settings"].erase(name_);
       }
       break;
     case Kind::trial:
-      trial = nullptr;
+      whole = nullptr;
       break;
     case Kind::campaign:
     case Kind::date:
-      if (is_own_code(from_json<Trial>(trial, "trial").workload)) trial["workload"].erase("graph");
+      take_off_own_code(trial, whole);
       break;
     default:
       break;
@@ -175,6 +176,10 @@ std::optional<store::CampaignRow> find_campaign(const std::string& named,
 
 bool is_own_code(const Workload& workload) {
   return workload.graph && (workload.command || !network::is_network(workload.network));
+}
+
+void take_off_own_code(const Trial& trial, json& whole) {
+  if (is_own_code(trial.workload)) whole["workload"].erase("graph");
 }
 
 std::pair<std::string, std::string> axis_of(const std::string& side) {

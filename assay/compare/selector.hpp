@@ -31,8 +31,8 @@ class Selector {
 
   bool matches(const store::RunRow& row, const Trial& trial) const;
 
-  /// Takes off a trial, as JSON, what this side says of it: what is left must be the same on both sides.
-  void take_off(json& trial) const;
+  /// Takes off `whole`, a trial as JSON, what this side says of it: what is left must be the same on all sides.
+  void take_off(const Trial& trial, json& whole) const;
 
  private:
   bool matches_setting(const Trial& trial) const;
@@ -50,6 +50,9 @@ std::optional<store::CampaignRow> find_campaign(const std::string& named,
 /// Whether a workload is a program or file of the user's own: it keeps its name while what is in it changes, and that
 /// change is what one compares.
 bool is_own_code(const Workload& workload);
+
+/// Takes off `whole`, a trial as JSON, what its file or program holds where that is the user's own.
+void take_off_own_code(const Trial& trial, json& whole);
 
 /// Axis of a plan and the text for it that would measure this side: {"worker", "onnxruntime==1.31.1"}. Throws
 /// Error{usage} where a side names something that only the past has.

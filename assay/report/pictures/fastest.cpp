@@ -74,18 +74,17 @@ bool is_proved(const Contest& contest) {
 }
 
 Mark cell_of(const Result& result, const Result& best, bool proved) {
-  const double ratio = *result.median_ns / *best.median_ns;
   std::string note = format_duration(*result.median_ns);
   if (&result != &best && result.median_interval && best.median_interval) {
     note += fmt::format(", {:.2f} to {:.2f} times", result.median_interval->low / best.median_interval->high,
                         result.median_interval->high / best.median_interval->low);
   }
   if (only_disturbed(result)) note += ", every run was disturbed";
-  return {.shade = std::clamp(2 - ratio, 0.0, 1.0),  // twice the time and more is white
-          .text = fmt::format("{:.2f}", ratio),
-          .note = std::move(note),
-          .hatched = only_disturbed(result),
-          .ringed = proved && &result == &best};
+  auto mark = ratio_cell(*result.median_ns / *best.median_ns);
+  mark.note = std::move(note);
+  mark.hatched = only_disturbed(result);
+  mark.ringed = proved && &result == &best;
+  return mark;
 }
 
 std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contests) {

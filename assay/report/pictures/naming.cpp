@@ -110,6 +110,10 @@ std::vector<const Result*> good_results(const Evidence& evidence) {
   return good;
 }
 
+Mark ratio_cell(double ratio) {
+  return {.shade = std::clamp(2 - ratio, 0.0, 1.0), .text = fmt::format("{:.2f}", ratio)};
+}
+
 std::vector<std::size_t> spread(std::size_t count, std::size_t most) {
   std::vector<std::size_t> chosen;
   const std::size_t number = std::min(count, most);

@@ -29,6 +29,9 @@ bool is_roof(const Workload& workload);
 /// Results that gave a number, roofs apart, the newest of each trial and platform; in the order of their first.
 std::vector<const Result*> good_results(const Evidence& evidence);
 
+/// A cell of a heat map of times: as dark as it is near the best, white from twice its time on.
+Mark ratio_cell(double ratio);
+
 /// At most `most` of `count` indexes, evenly spread, the first and the last among them.
 std::vector<std::size_t> spread(std::size_t count, std::size_t most);
 

@@ -49,13 +49,13 @@ class SettingsMap {
       for (const auto& [column, cell] : cells) {
         const double ratio = cell.cost / best_;
         const bool ringed = chosen != nullptr ? same_place(*chosen, cell.settings) : ratio <= 1;
-        series.marks.push_back({.x = static_cast<double>(std::distance(columns_.begin(), columns_.find(column))),
-                                .y = y,
-                                .shade = std::clamp(2 - ratio, 0.0, 1.0),  // twice the time and more is white
-                                .text = fmt::format("{:.2f}", ratio),
-                                .note = title(cell.settings) + (cell.oversubscribed ? ", more threads than CPUs" : ""),
-                                .hatched = cell.oversubscribed,
-                                .ringed = ringed});
+        auto mark = ratio_cell(ratio);
+        mark.x = static_cast<double>(std::distance(columns_.begin(), columns_.find(column)));
+        mark.y = y;
+        mark.note = title(cell.settings) + (cell.oversubscribed ? ", more threads than CPUs" : "");
+        mark.hatched = cell.oversubscribed;
+        mark.ringed = ringed;
+        series.marks.push_back(std::move(mark));
       }
     }
     picture.series.push_back(std::move(series));

@@ -35,7 +35,7 @@ std::vector<Trial> trials_of(const CompareOptions& o, const std::string& side, c
 /// What a trial has in common with its partners in other campaigns.
 std::string common_part(const Trial& trial) {
   auto whole = to_json(trial);
-  if (compare::is_own_code(trial.workload)) whole["workload"].erase("graph");
+  compare::take_off_own_code(trial, whole);
   return whole.dump();
 }
 
@@ -88,12 +88,12 @@ std::vector<TrialGroup> stored_groups(const CompareOptions& o, const std::vector
   const bool single = std::all_of(trials.begin(), trials.end(), [](const auto& of_one) { return of_one.size() == 1; });
   std::vector<TrialGroup> groups;
   for (const auto& first : trials.front()) {
+    const auto wanted = common_part(first.trial);
     TrialGroup group;
     std::set<std::string> known;
     for (const auto& of_one : trials) {
-      const auto found = std::find_if(of_one.begin(), of_one.end(), [&](const auto& row) {
-        return single || common_part(row.trial) == common_part(first.trial);
-      });
+      const auto found = std::find_if(of_one.begin(), of_one.end(),
+                                      [&](const auto& row) { return single || common_part(row.trial) == wanted; });
       if (found == of_one.end() || !known.insert(found->id).second) break;
       group.push_back(found->trial);
     }
