@@ -127,16 +127,17 @@ class CommonRefusal {
 /// Measures what is planned; with --time and without --runs on and on, a run of every trial at a time, until that is
 /// over.
 measure::AgentEnd measure_on(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
-                             plan::Campaign& campaign, StopSources& stop, std::string& id,
+                             plan::Campaign& campaign, const std::string& id, StopSources& stop,
                              const Progress::Heard& heard) {
   constexpr std::int64_t kMostRuns = 1000;
   const auto begin = monotonic_ns();
   const bool grows = !o.time.empty() && !o.runs_given && !campaign.measure.stop;
   const double seconds = o.time.empty() ? 0 : parse_seconds(o.time, "--time");
   if (!o.time.empty()) stop.after(seconds);
-  const bool is_done = store.progress(id).ready + store.progress(id).leased == 0;
+  const auto before = store.progress(id);
+  const bool is_done = before.ready + before.leased == 0;
   for (;;) {
-    const auto end = work(o.work, store, catalog, campaign, false, stop.fd(), id, heard);
+    const auto end = work_on_planned(o.work, store, catalog, campaign, id, stop.fd(), heard);
     const double spent = static_cast<double>(monotonic_ns() - begin) / 1e9;
     const double each = spent / static_cast<double>(campaign.runs);
     if (end != measure::AgentEnd::nothing_left || !grows || is_done || campaign.runs >= kMostRuns) return end;
@@ -144,6 +145,7 @@ measure::AgentEnd measure_on(const RunOptions& o, store::Store& store, const pla
     // In few steps, each of which is a plan and lines of progress; short of the end, since runs differ.
     const auto more = std::llround(0.5 * (seconds - spent) / each);
     campaign.runs = std::min<std::int64_t>(kMostRuns, campaign.runs + std::max(1LL, more));
+    store.plan(campaign, false);
   }
 }
 
@@ -178,12 +180,11 @@ int run(RunOptions o, const CLI::App& command) {
   check_platform(campaign);
   StopSources stop;
   const auto store = store::open_store(o.work.store, store::Access::create);
-  const bool again = o.campaign.again || ask_again_for_failed(*store, campaign);
-  std::string id = store->plan(campaign, again).campaign;
+  const auto id = plan_with_failed(*store, campaign, o.campaign.again);
   const auto before = store->progress(id);
   CommonRefusal refusal(campaign.trials.size(), stop);
   auto end =
-      measure_on(o, *store, catalog, campaign, stop, id, [&](const Record& record) { return refusal.hear(record); });
+      measure_on(o, *store, catalog, campaign, id, stop, [&](const Record& record) { return refusal.hear(record); });
   if (!refusal.message().empty() && before.done == 0) {
     try {
       store->drop(id);

@@ -183,13 +183,13 @@ void add_wait_flags(CLI::App& command, WaitFlags& flags) {
       ->group(kHostGroup);
 }
 
-bool ask_again_for_failed(store::Store& store, plan::Campaign& campaign) {
-  const auto id = store.plan(campaign, false).campaign;
+std::string plan_with_failed(store::Store& store, plan::Campaign& campaign, bool again) {
+  auto id = store.plan(campaign, again).campaign;
   const auto progress = store.progress(id);
-  if (progress.failed == 0) return false;
-  if (progress.failed == progress.runs) return true;
-  if (campaign.measure.stop || campaign.grows) return false;  // looks and planners count on their own
-  std::map<std::string, std::set<std::int64_t>> failed;       // indexes of runs; of a pair those of either
+  if (again || progress.failed == 0) return id;
+  if (progress.failed == progress.runs) return store.plan(campaign, true).campaign;
+  if (campaign.measure.stop || campaign.grows) return id;  // looks and planners count on their own
+  std::map<std::string, std::set<std::int64_t>> failed;    // indexes of runs; of a pair those of either
   for (const auto& row : store.runs({.campaign = id})) {
     if (row.outcome != OutcomeKind::ok) failed[campaign.lockstep ? "" : row.trial].insert(row.index);
   }
@@ -198,13 +198,12 @@ bool ask_again_for_failed(store::Store& store, plan::Campaign& campaign) {
     const auto more = failed[campaign.lockstep ? "" : trial_id(trial)].size();
     campaign.runs_of_trial.push_back(campaign.runs + static_cast<std::int64_t>(more));
   }
-  return false;
+  return store.plan(campaign, false).campaign;
 }
 
-measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                       plan::Campaign campaign, bool again, int stop_fd, std::string& id,
-                       const Progress::Heard& heard) {
-  id = store.plan(campaign, again).campaign;
+measure::AgentEnd work_on_planned(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                                  plan::Campaign campaign, const std::string& id, int stop_fd,
+                                  const Progress::Heard& heard) {
   for (;;) {
     const auto progress = store.progress(id);
     const bool done = progress.ready + progress.leased == 0;  // then no agent need look
@@ -214,6 +213,12 @@ measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::
     campaign.runs_of_trial = next_look(store, id, flags.quiet);
     if (campaign.runs_of_trial.empty() || store.plan(campaign, false).new_runs == 0) return end;
   }
+}
+
+measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                       const plan::Campaign& campaign, bool again, int stop_fd, std::string& id) {
+  id = store.plan(campaign, again).campaign;
+  return work_on_planned(flags, store, catalog, campaign, id, stop_fd);
 }
 
 }  // namespace assay::cli

@@ -50,14 +50,18 @@ std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& opti
 void add_work_flags(CLI::App& command, WorkFlags& flags);
 void add_wait_flags(CLI::App& command, WaitFlags& flags);
 
-/// Asks for one run more of a trial for each of its runs that failed, so that the same command tries them again. True
-/// where no run of the campaign was good: its next round is the better answer.
-bool ask_again_for_failed(store::Store& store, plan::Campaign& campaign);
+/// Plans a campaign, with one run more of a trial for each of its runs that failed, so that the same command tries them
+/// again: these are then asked for in `campaign`. Where no run was good, or with `again`, it is the next round. Its id.
+std::string plan_with_failed(store::Store& store, plan::Campaign& campaign, bool again);
 
-/// Plans a campaign and runs one agent until nothing of it is left to do. A campaign that stops by itself is planned
-/// further at every look. Its id is left in `id` at once.
+/// Runs one agent until nothing is left to do of a campaign that is planned. One that stops by itself is planned
+/// further at every look.
+measure::AgentEnd work_on_planned(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
+                                  plan::Campaign campaign, const std::string& id, int stop_fd,
+                                  const Progress::Heard& heard = {});
+
+/// Plans a campaign and works on it. Its id is left in `id` at once.
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                       plan::Campaign campaign, bool again, int stop_fd, std::string& id,
-                       const Progress::Heard& heard = {});
+                       const plan::Campaign& campaign, bool again, int stop_fd, std::string& id);
 
 }  // namespace assay::cli

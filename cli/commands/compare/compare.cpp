@@ -61,9 +61,8 @@ std::vector<std::string> measure_missing(const CompareOptions& o, const std::vec
       std::fprintf(stderr, "assay: %s, %s\n", title(group.front().workload).c_str(),
                    campaign.lockstep ? "in lock-step" : "in turns of whole runs");
     }
-    const bool again = o.again || ask_again_for_failed(store, campaign);
-    std::string id;
-    if (work(o.work, store, catalog, campaign, again, stop.get(), id) == measure::AgentEnd::stopped) return {};
+    const auto id = plan_with_failed(store, campaign, o.again);
+    if (work_on_planned(o.work, store, catalog, campaign, id, stop.get()) == measure::AgentEnd::stopped) return {};
     ids.push_back(id);
   }
   return ids;
