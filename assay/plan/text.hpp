@@ -24,7 +24,7 @@ void check_text(std::string_view text, const std::string& what, std::string_view
 /// The one of `choices` that a person most likely meant by `word`: the least misspelt, else one that begins with it.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices);
 
-/// What to do about a `word` that is none of `choices`: "Did you mean 'batch'?", or the choices where none is near.
+/// What to do about a `word` that is not one of `choices`: "Did you mean 'batch'?", or the choices where none is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& choices);
 
 /// Puts `with` in every place of `what`; not again in what was put there.
