@@ -95,7 +95,7 @@ struct Measure {
   double limit_seconds = 300;  ///< beyond the asked-for time, a silent worker counts as hung after this
   std::optional<std::int64_t> memory_limit_bytes;  ///< resident memory of the worker and its children
   std::int64_t retries = 2;                        ///< how often a disturbed run is measured again
-  std::optional<std::string> meter;                ///< program that tells the energy used so far; see docs/energy.md
+  std::optional<std::string> meter;                ///< program that tells the energy used so far; see docs/measuring.md
   std::optional<Stop> stop;                        ///< null: as many runs as are asked for
   std::optional<std::string> platform;             ///< only there: its id, or the first digits; null: anywhere
 };

@@ -1,7 +1,7 @@
 """Writes examples/measured again: steps of training on 1 to 8 hosts, for pages that calibrate and score predictions.
 
 Hosts are network namespaces of this machine with links of 200 Mbit/s. Computing is waited for, and gradients travel for
-real, by Open MPI's ring (docs/replay.md). Run it on a machine that does nothing else:
+real, by Open MPI's ring (docs/fitting.md). Run it on a machine that does nothing else:
 python bench/parts/measure_rows.py
 """
 

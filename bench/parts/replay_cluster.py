@@ -32,7 +32,7 @@ NINE_OF_TEN = 1.645  # deviations to either side
 
 
 def ring_seconds(constants, ranks, size):
-    """Of an all_reduce by the formula of docs/collectives.md."""
+    """Of an all_reduce by the formula of docs/fitting.md."""
     alpha, beta, gamma = ((constants[name] or {"value": 0})["value"] for name in CONSTANTS)  # beta may have gamma in it
     travels = (ranks - 1) / ranks * size
     return 2 * (ranks - 1) * alpha + 2 * travels * beta + travels * gamma

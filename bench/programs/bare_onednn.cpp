@@ -154,7 +154,7 @@ std::map<std::string, assay::Scalar> image(std::int64_t channels, std::int64_t s
           {"pass", std::string(pass)}};
 }
 
-/// Ten shapes; docs/primitives.md says where they come from.
+/// Ten shapes; docs/reference/networks.md says where they come from.
 std::vector<Shape> shapes() {
   const auto matrices = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return std::map<std::string, assay::Scalar>{{"m", number(m)}, {"n", number(n)}, {"k", number(k)}};

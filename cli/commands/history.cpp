@@ -128,7 +128,7 @@ void add_history(CLI::App& command, Invocation& invocation) {
   add_json_flag(command, o->json);
   add_check_files(command, o->files);
   command.add_flag("--gate", o->gate, "Exit with 3 if the newest change of a series is a slow-down");
-  command.footer("docs/history.md says how changes are found and what is needed to see one.");
+  command.footer("docs/measuring.md says how changes are found and what is needed to see one.");
   command.callback([o, &invocation] { invocation.exit_code = history(*o); });
 }
 

@@ -64,7 +64,7 @@ void add_report(CLI::App& command, Invocation& invocation) {
       ->delimiter(',');
   command.add_option("--title", o->title, "Give the page this title [the newest campaign]");
   command.footer(
-      "The file asks for nothing outside itself, and reads without JavaScript too: docs/report.md.\n"
+      "The file asks for nothing outside itself, and reads without JavaScript too: docs/storing.md.\n"
       "assay report");
   command.callback([o, &invocation] {
     write_report(*o);

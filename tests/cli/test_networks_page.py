@@ -1,4 +1,4 @@
-"""docs/networks.md has every network with the parameters and the options that the program has."""
+"""docs/reference/networks.md has every network with the parameters and the options that the program has."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
-PAGE = (ROOT / "docs" / "networks.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "networks.md").read_text()
 ROWS = {
     name: (int(parameters.replace(",", "")), options.split(", "))
     for name, parameters, options in re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\w, ]+) \|", PAGE, re.MULTILINE)

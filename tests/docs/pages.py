@@ -1,4 +1,4 @@
-"""The fenced blocks of a Markdown page, and what comments before them say to the test. docs/README.md has the rules."""
+"""The fenced blocks of a Markdown page, and what comments before them say to the test. CONTRIBUTING.md has rules."""
 
 import dataclasses
 import pathlib
@@ -47,8 +47,9 @@ class Wrong(Exception):
 
 
 def pages():
-    """README and every page below docs/, as paths from the root."""
+    """README and every page below docs/ that people write, as paths from the root; not docs/reference."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [path for path in found if path.parent.name != "reference"]
     return [str(path.relative_to(ROOT)) for path in found]
 
 
@@ -73,7 +74,7 @@ def apply_mark(block, mark):
     elif word == "setup" and rest:
         block.setup += rest + "\n"
     else:
-        raise Wrong(f"{block.place}: there is no mark {mark!r}. docs/README.md has the list.")
+        raise Wrong(f"{block.place}: there is no mark {mark!r}. CONTRIBUTING.md has the list.")
 
 
 def check_block(block):

@@ -1,4 +1,4 @@
-"""Every command of README and docs/ is run, page by page. docs/README.md says by what rules.
+"""Every command of README and docs/ is run, page by page. CONTRIBUTING.md says by what rules.
 
 Durations are cut short by variables, so that a page shows what a user types and yet takes seconds here."""
 

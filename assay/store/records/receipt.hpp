@@ -8,7 +8,7 @@
 #include "assay/store/run_queue.hpp"
 
 // A store notes of every record who wrote it and what its content hashes to. The receipts of one writer are a chain, so
-// that a record that was changed, removed or slipped in by other means than Assay shows (docs/backup.md).
+// that a record that was changed, removed or slipped in by other means than Assay shows (docs/storing.md).
 
 namespace assay::store {
 

@@ -139,7 +139,7 @@ void add_simulation(const PredictFlags& o, const predict::Question& question, pr
     const auto table = slowed(table_at(question, point.devices), adversity.slowest());
     point.simulated_seconds = iterate(table, part, question.practice, cost).seconds;
   }
-  said.notes.emplace_back("Simulated: the cheapest of the algorithms that can be, with contention; docs/simulate.md.");
+  said.notes.emplace_back("Simulated: the cheapest of the algorithms that can be, with contention; docs/fitting.md.");
 }
 
 /// Where a person named a store, so that --score finds it once the job was measured.
