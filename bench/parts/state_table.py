@@ -206,7 +206,7 @@ def page_part(cells, messages, runtimes, size_words):
     groups = sorted({key[1:3] for key in cells})
     runs = sorted({len(cell.rates) for cell in cells.values() if cell.rates}) or [0]
     many = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    parts = [f"Runs behind a number: {many}."]
+    parts = [f"Runs per number: {many}."]
     if noise is not None:
         parts.append(f"Intervals are 95 %, from the noise of all cells together: one run is within {percent(noise)}.")
     for mode, batch in groups:

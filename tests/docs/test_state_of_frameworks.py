@@ -128,7 +128,7 @@ def test_the_whole_part_by_hand():
     assert (
         part
         == """\
-Runs behind a number: 1.
+Runs per number: 1.
 
 ### Inference, batch 1
 
