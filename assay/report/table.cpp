@@ -7,7 +7,7 @@
 #include "assay/core/error.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/core/text/utf8.hpp"
-#include "assay/report/exports/markdown.hpp"
+#include "assay/report/renderers/markdown.hpp"
 
 namespace assay::report {
 namespace {

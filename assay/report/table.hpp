@@ -62,7 +62,7 @@ std::string duration_or_dash(const std::optional<double>& ns);
 std::string share_or_dash(const std::optional<double>& share);
 
 /// "████████" of a length that says an efficiency, 20 columns for 100 %; what is above 120 % is cut.
-std::string efficiency_bar(double efficiency, bool blocks);
+std::string efficiency_bar(double efficiency, bool blocks = true);
 
 /// "no_steady_state" -> "no steady state"
 std::string words_of(std::string name);

@@ -73,13 +73,13 @@ void add_calibrate_flags(CLI::App& command, CalibrateFlags& flags) {
       ->group(group);
 }
 
-int calibrate(const CalibrateFlags& flags, const WorkFlags& flags_of_work, bool as_json) {
+int calibrate(const CalibrateFlags& flags, const WorkFlags& flags_of_work, const AnswerFlags& flags_of_answer) {
   const auto catalog = catalog_at_hand();
   const auto campaign = against_itself(flags, catalog);
   const auto stop = stop_signals();
   const auto store = store::open_store(flags_of_work.store, store::Access::create);
   std::string id;
-  // Anew each time: a host changes.
+  // Again each time: a host changes.
   const auto known = compare::calibrations(*store);
   const auto platform = platform::this_machine().id;
   const bool again = std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.platform == platform; });
@@ -92,9 +92,9 @@ int calibrate(const CalibrateFlags& flags, const WorkFlags& flags_of_work, bool 
   calibration.trial = title(campaign.trials[0]);
   calibration.noise = compare::noise_of(store->runs({.campaign = id}));
   store->put_artifact(compare::kCalibrationKind, hash_hex(platform), to_json(calibration));
-  print(as_json ? report::json_calibration(calibration).dump(2) + "\n"
-                : report::terminal_calibration(calibration, terminal_width()) +
-                      "Kept in the store: `assay compare` gives no verdict below what this host shows by chance.\n");
+  auto document = report::noise_document(calibration);
+  document.paragraph("Kept in the store: `assay compare` gives no verdict below what this host shows by chance.");
+  answer(flags_of_answer, document, [&] { return report::json_calibration(calibration); });
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/flags/answer.hpp"
 #include "cli/flags/work.hpp"
 
 namespace assay::cli {
@@ -20,6 +21,6 @@ struct CalibrateFlags {
 void add_calibrate_flags(CLI::App& command, CalibrateFlags& flags);
 
 /// Compares a trial with itself in lock-step pairs, keeps what that says of this host in the store, and prints it.
-int calibrate(const CalibrateFlags& flags, const WorkFlags& work, bool as_json);
+int calibrate(const CalibrateFlags& flags, const WorkFlags& work, const AnswerFlags& flags_of_answer);
 
 }  // namespace assay::cli

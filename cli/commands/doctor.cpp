@@ -24,7 +24,7 @@ constexpr double kWatchSeconds = 0.6;
 struct DoctorOptions {
   WorkFlags work;
   CalibrateFlags calibrate;
-  bool json = false;
+  AnswerFlags answer;
 };
 
 /// Cores of which this process may use some threads and not others.
@@ -95,18 +95,17 @@ void add_doctor(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<DoctorOptions>();
   add_store_option(command, o->work.store);
   command.add_option("--host-lock", o->work.host_lock, "Use this lock file in place of the host's common one");
-  add_json_flag(command, o->json);
+  add_answer_flags(command, o->answer);
   command.add_flag("--quiet", o->work.quiet, "With --calibrate: print no progress on stderr");
   add_calibrate_flags(command, o->calibrate);
   command.footer("Takes about a second. The exit code is 0 with warnings too; docs/doctor.md explains each finding.");
   command.callback([o, &invocation] {
     if (o->calibrate.wanted) {
-      invocation.exit_code = calibrate(o->calibrate, o->work, o->json);
+      invocation.exit_code = calibrate(o->calibrate, o->work, o->answer);
       return;
     }
     const auto e = examination(*o);
-    print(o->json ? to_json(e).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                  : report::doctor_report(e, terminal_width(), colour_wanted()));
+    answer(o->answer, report::doctor_document(e), [&] { return to_json(e); });
     invocation.exit_code = 0;
   });
 }

@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/fit_link.hpp"
 #include "cli/fitter.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/choice.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
@@ -33,7 +34,7 @@ struct FitFlags {
   std::string score;
   std::string out;
   std::string table;
-  bool json = false;
+  AnswerFlags answer;
   bool link = false;
   bool across_platforms = false;
   LinkFlags collectives;
@@ -122,21 +123,22 @@ model::Prediction say(const FitFlags& o, const model::Model& model) {
 int score_known(const FitFlags& o) {
   const auto model = find_model(o.score, o.store);
   json out = json::object();
-  std::string text;
+  report::Document text;
   if (!o.at.empty()) {
     const auto said = say(o, model);
     out["prediction"] = to_json(said);
-    text = report::prediction_report(said);
+    text.paragraph(report::prediction_sentence(said));
   } else {
     const auto groups = groups_of(frame_of_input(o), o.columns);
     out["scores"] = json::array();
     for (const auto& group : groups) {
       const auto scored = model::score(model, group.table);
       out["scores"].push_back({{"group", group.title}, {"score", to_json(scored)}});
-      text += (group.title.empty() ? "" : group.title + "\n") + report::score_report(model, scored);
+      if (!group.title.empty()) text.paragraph(group.title);
+      text.paragraph(report::score_sentence(model, scored));
     }
   }
-  print(o.json ? out.dump(2) + "\n" : text);
+  answer(o.answer, text, [&] { return out; });
   return 0;
 }
 
@@ -149,7 +151,10 @@ int fit(FitFlags& o) {
   if (o.link && !has_files && o.campaign.empty()) {
     fail(ErrorKind::usage, "--link needs --campaign NAME, whose collectives are fitted, or --collectives FILE.");
   }
-  if (o.link || has_files) return fit_link(o.collectives, o.store, o.campaign, o.json);
+  if (o.link || has_files) {
+    fit_link(o.collectives, o.store, o.campaign, o.answer);
+    return 0;
+  }
   read_assignments(o);
   if (!o.score.empty()) return score_known(o);
   if (!o.file.empty() && !o.campaign.empty()) fail(ErrorKind::usage, "name a CSV file or --campaign, not both.");
@@ -164,7 +169,7 @@ int fit(FitFlags& o) {
          groups.size());
   }
   json models = json::array();
-  std::string text;
+  report::Document text;
   for (const auto& group : groups) {
     o.request.name = title_of(o, group);
     o.request.table = group.table;
@@ -172,10 +177,11 @@ int fit(FitFlags& o) {
     if (o.file.empty()) keep(o, o.request, model);
     if (!o.out.empty()) write_output(o.out, to_json(model).dump(2) + "\n");
     models.push_back(to_json(model));
-    text += (text.empty() ? "" : "\n") + report::model_report(model, terminal_look());
-    if (!o.at.empty()) text += report::prediction_report(say(o, model));
+    if (!text.empty()) text.gap();
+    text.append(report::model_document(model));
+    if (!o.at.empty()) text.paragraph(report::prediction_sentence(say(o, model)));
   }
-  print(o.json ? json({{"models", models}}).dump(2) + "\n" : text);
+  answer(o.answer, text, [&] { return json({{"models", models}}); });
   return 0;
 }
 
@@ -219,7 +225,7 @@ void add_fit(CLI::App& command, Invocation& invocation) {
                    "Fit one law over several machines: their measured peak, memory bandwidth and links are factors");
   command.add_flag("--link", o->link, "Fit what a message costs between ranks to the collectives of --campaign");
   add_link_flags(command, o->collectives);
-  add_json_flag(command, o->json);
+  add_answer_flags(command, o->answer);
   command.footer(
       "Columns of text split the rows into groups, with a law for each.\n"
       "assay fit times.csv --time step_ms\n"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 struct LinkFlags {
@@ -19,6 +21,6 @@ void add_link_flags(CLI::App& command, LinkFlags& flags);
 
 /// Fits links to the files of --collectives or, where there are none, to the collectives of a campaign in a store, and
 /// prints them. Throws Error{usage} where there are no points.
-int fit_link(const LinkFlags& flags, const std::string& store, const std::string& campaign, bool json);
+void fit_link(const LinkFlags& flags, const std::string& store, const std::string& campaign, const AnswerFlags& wanted);
 
 }  // namespace assay::cli

@@ -11,6 +11,7 @@
 #include "assay/report/subjects/history.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/check_files.hpp"
 #include "cli/help.hpp"
 
@@ -105,8 +106,7 @@ int history(const HistoryOptions& o) {
   const auto history = compare::read_history(*store, request);
   if (history.series.empty()) nothing_found(o);
   const auto checks = report::history_checks(history);
-  print(o.json ? to_json(history).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-               : report::history_report(history, terminal_look()));
+  o.json ? print_json(to_json(history)) : print_document(report::history_document(history));
   write_check_files(o.files, fmt::format("History over {}", o.over), checks);
   return o.gate && report::count(checks, report::CheckStatus::failed) > 0 ? kExitGate : 0;
 }

@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "assay/report/table.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/help.hpp"
 #include "cli/progress.hpp"
 
@@ -14,7 +14,7 @@ using Align = report::Table::Align;
 struct ListOptions {
   std::string store = "assay.db";
   std::vector<std::string> rename;  ///< what a campaign is called, and what it shall be
-  bool json = false;
+  AnswerFlags answer;
 };
 
 /// "done", "done, 2 failed", "3 of 10 runs done", "running, 3 of 10".
@@ -42,8 +42,12 @@ json json_list(const std::vector<store::CampaignRow>& rows) {
   return out;
 }
 
-std::string terminal_list(const std::vector<store::CampaignRow>& rows) {
-  if (rows.empty()) return "No campaign yet. `assay run` makes one.\n";
+report::Document list_document(const std::vector<store::CampaignRow>& rows) {
+  report::Document out;
+  if (rows.empty()) {
+    out.paragraph("No campaign yet. `assay run` makes one.");
+    return out;
+  }
   report::Table table({{"campaign", Align::left, 0, true},
                        {"name", Align::left},
                        {"round", Align::right, 1},
@@ -53,7 +57,8 @@ std::string terminal_list(const std::vector<store::CampaignRow>& rows) {
     table.add({row->id.substr(0, 8), row->name, std::to_string(row->round + 1), time_ago(row->created_utc),
                state_of(row->progress)});
   }
-  return table.text(terminal_width()) + table.room_note(terminal_width());
+  out.add(std::move(table));
+  return out;
 }
 
 void rename_one(const ListOptions& o) {
@@ -69,12 +74,12 @@ void add_list(CLI::App& command, Invocation& invocation) {
   command.add_option("--rename", o->rename, "Give the first campaign, by name or id, the second name")
       ->expected(2)
       ->type_name("OLD NEW");
-  add_json_flag(command, o->json);
+  add_answer_flags(command, o->answer);
   command.callback([o, &invocation] {
     invocation.exit_code = 0;
     if (!o->rename.empty()) return rename_one(*o);
     const auto rows = store::open_store(o->store, store::Access::read)->campaigns();
-    print(o->json ? json_list(rows).dump(2) + "\n" : terminal_list(rows));
+    answer(o->answer, list_document(rows), [&] { return json_list(rows); });
   });
 }
 

@@ -6,6 +6,7 @@
 #include "assay/report/subjects/scaling.hpp"
 #include "assay/tune/resources.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/plan_flags.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
@@ -21,7 +22,7 @@ struct ScaleFlags {
   std::int64_t runs = 6;
   std::int64_t seed = 1;
   std::string name;
-  bool json = false;
+  AnswerFlags answer;
   bool dry_run = false;
   PlanFlags plan;
   MeasureFlags measure;
@@ -74,13 +75,17 @@ plan::Campaign campaign_of(const ScaleFlags& o, const compare::ScalingPlan& plan
   return campaign;
 }
 
+void say(const ScaleFlags& o, const compare::ScalingStudy& study) {
+  answer(o.answer, report::scaling_document(study), [&] { return to_json(study); });
+}
+
 int scale(const ScaleFlags& o) {
   const auto catalog = catalog_at_hand();
   auto plan = compare::plan_scaling(base_of(o, catalog), counts_of(o));
   const auto campaign = campaign_of(o, plan);
   check(campaign, catalog);
   if (o.dry_run) {
-    print(o.json ? to_json(plan.study).dump(2) + "\n" : report::scaling_report(plan.study, terminal_look()));
+    say(o, plan.study);
     return 0;
   }
   const auto stop = stop_signals();
@@ -89,7 +94,7 @@ int scale(const ScaleFlags& o) {
   const auto end = work(o.work, *store, catalog, campaign, false, stop.get(), id);
   const auto rows = store->runs({.campaign = id});
   compare::measure_curves(plan.study, rows);
-  print(o.json ? to_json(plan.study).dump(2) + "\n" : report::scaling_report(plan.study, terminal_look()));
+  say(o, plan.study);
   if (end == measure::AgentEnd::stopped) {
     std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");
     return kExitStopped;
@@ -112,7 +117,7 @@ void add_scale(CLI::App& command, Invocation& invocation) {
       ->check(CLI::Range(2, 1000));
   command.add_option("--name", o->name, "Name the campaign [NETWORK scaling]");
   command.add_option("--seed", o->seed, "Draw the order and everything random from this seed")->capture_default_str();
-  add_json_flag(command, o->json);
+  add_answer_flags(command, o->answer);
   command.add_flag("--dry-run", o->dry_run, "Print the points and measure nothing");
   add_plan_flags(command, o->plan);
   add_measure_flags(command, o->measure);

@@ -11,6 +11,7 @@
 #include "assay/store/store.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/show_network.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/stop.hpp"
@@ -27,8 +28,7 @@ struct ShowOptions {
   bool fleet = false;
   double watch_seconds = 0;
   bool roofline = false;
-  bool json = false;
-  std::string markdown;
+  AnswerFlags answer;
   NetworkFlags network;
 };
 
@@ -40,19 +40,20 @@ std::vector<store::CampaignRow> choose_campaigns(std::vector<store::CampaignRow>
 }
 
 /// The slowest layers on each platform: numbers of two are never mixed.
-std::string layers_of(store::Store& store, const store::TrialRow& trial, store::Filter filter) {
+report::Document layers_of(store::Store& store, const store::TrialRow& trial, store::Filter filter) {
   constexpr std::size_t kMostLayers = 20;
   filter.counted_only = true;
   std::map<std::string, report::LayerTimes> times;
   store.records(filter, [&](const Record& record) { times[record.platform].add(record); });
-  std::string out;
+  report::Document out;
   for (const auto& [platform, of_platform] : times) {
     const auto layers = of_platform.times();
     if (layers.empty()) continue;
-    if (times.size() > 1) out += fmt::format("on platform {}:\n", platform.substr(0, 8));
-    out += report::layers_report(trial.trial.workload, layers, kMostLayers, terminal_width());
+    if (times.size() > 1) out.paragraph(fmt::format("on platform {}:", platform.substr(0, 8)));
+    out.append(report::layers_document(trial.trial.workload, layers, kMostLayers));
   }
-  return out.empty() ? "No run of this trial timed layers; measure with --layers.\n" : out;
+  if (out.empty()) out.paragraph("No run of this trial timed layers; measure with --layers.");
+  return out;
 }
 
 void show_trial(store::Store& store, const ShowOptions& o) {
@@ -62,14 +63,17 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   const auto rows = store.runs(filter);
   auto results = report::results_of(trials, rows);
   report::add_shares(store, results);
-  if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results({{}, results, {}}));
-  if (o.json) {
+  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results({{}, results, {}}));
+  if (o.answer.json) {
     report::ReportData data;
     data.results = std::move(results);
     return print(report::json_report(data).dump(2) + "\n");
   }
   print(report::trial_report(trial, rows, results, terminal_width()));
-  if (o.layers) print("\n" + layers_of(store, trial, filter));
+  if (o.layers) {
+    print("\n");
+    print_document(layers_of(store, trial, filter));
+  }
 }
 
 /// False where every run is done.
@@ -80,8 +84,8 @@ bool show_fleet(store::Store& store, const ShowOptions& o) {
   const store::Filter filter{.campaign = campaign.id, .counted_only = false};
   auto fleet = report::fleet_of(campaign, store.held(campaign.id), store.trials(filter), store.runs(filter));
   fleet.submissions = report::submissions_of(store, campaign.id);
-  const char* clear = o.watch_seconds > 0 && colour_wanted() ? "\033[H\033[2J" : "";
-  print(clear + (o.json ? to_json(fleet).dump(2) + "\n" : report::fleet_report(fleet, terminal_width())));
+  if (o.watch_seconds > 0 && colour_wanted()) print("\033[H\033[2J");
+  answer(o.answer, report::fleet_document(fleet), [&] { return to_json(fleet); });
   return fleet.done < fleet.runs;
 }
 
@@ -92,15 +96,15 @@ void watch_fleet(store::Store& store, const ShowOptions& o) {
 }
 
 void show(const ShowOptions& o) {
-  if (o.network.all || !o.network.name.empty()) return show_network(o.network, o.json);
+  if (o.network.all || !o.network.name.empty()) return show_network(o.network, o.answer);
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
   if (o.fleet) return watch_fleet(*store, o);
   const auto data = report::results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
-  if (!o.markdown.empty()) write_output(o.markdown, report::markdown_results(data));
-  if (o.roofline && !o.json)
+  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results(data));
+  if (o.roofline && !o.answer.json)
     return print(roofline_report(data.results, report::known_roofline(*store), terminal_width()));
-  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
+  print(o.answer.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
 }
 
 void add_show(CLI::App& command, Invocation& invocation) {
@@ -119,10 +123,7 @@ void add_show(CLI::App& command, Invocation& invocation) {
       .add_option("--watch", o->watch_seconds, "With --fleet: show it again every so many seconds until all is done")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 86400.0));
-  add_json_flag(command, o->json);
-  command.add_option("--markdown", o->markdown, "Write the results as Markdown too, for a pull request")
-      ->type_name("FILE")
-      ->group(kOutputGroup);
+  add_answer_flags(command, o->answer);
   add_network_flags(command, o->network);
   command.callback([o, &invocation] {
     show(*o);

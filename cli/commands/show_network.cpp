@@ -22,22 +22,21 @@ network::Options network_options(const NetworkFlags& flags) {
 
 namespace {
 
-void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, bool as_json) {
+void show_onnx(const NetworkFlags& flags, const report::NetworkSize& size, const AnswerFlags& flags_of_answer) {
   if (!flags.options.empty()) fail(ErrorKind::usage, "--option: an ONNX file has no options.");
   const auto summary = network::read_onnx(flags.name);
-  print(as_json ? report::onnx_json(summary, size).dump(2) + "\n"
-                : report::onnx_report(summary, size, terminal_width()));
+  answer(flags_of_answer, report::onnx_document(summary, size), [&] { return report::onnx_json(summary, size); });
 }
 
-void show_primitive(const NetworkFlags& flags, const Primitive& primitive, bool as_json) {
+void show_primitive(const NetworkFlags& flags, const Primitive& primitive, const AnswerFlags& flags_of_answer) {
   Workload workload;
   workload.network = flags.name;
   workload.batch = flags.batch;
   workload.precision = flags.precision;
   workload.options = network_options(flags);
   network::bytes_of(flags.precision);  // refuses one that there is not
-  print(as_json ? report::primitive_json(primitive, workload).dump(2) + "\n"
-                : report::primitive_report(primitive, workload));
+  answer(flags_of_answer, report::primitive_document(primitive, workload),
+         [&] { return report::primitive_json(primitive, workload); });
 }
 
 }  // namespace
@@ -58,15 +57,13 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   command.add_option("--precision", flags.precision, "Give sizes in this precision")->group(group);
 }
 
-void show_network(const NetworkFlags& flags, bool as_json) {
-  if (flags.all)
-    return print(as_json ? report::networks_json().dump(2) + "\n" : report::networks_report(terminal_width()));
+void show_network(const NetworkFlags& flags, const AnswerFlags& flags_of_answer) {
+  if (flags.all) return answer(flags_of_answer, report::networks_document(), report::networks_json);
   const report::NetworkSize size{flags.batch, flags.precision};
-  if (flags.name.ends_with(".onnx")) return show_onnx(flags, size, as_json);
-  if (const auto* primitive = find_primitive(flags.name)) return show_primitive(flags, *primitive, as_json);
+  if (flags.name.ends_with(".onnx")) return show_onnx(flags, size, flags_of_answer);
+  if (const auto* primitive = find_primitive(flags.name)) return show_primitive(flags, *primitive, flags_of_answer);
   const auto graph = network::build(flags.name, network_options(flags));
-  print(as_json ? report::network_json(graph, size).dump(2) + "\n"
-                : report::network_report(graph, size, terminal_width()));
+  answer(flags_of_answer, report::network_document(graph, size), [&] { return report::network_json(graph, size); });
 }
 
 }  // namespace assay::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/network/network.hpp"
+#include "cli/flags/answer.hpp"
 
 namespace assay::cli {
 
@@ -23,6 +24,6 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags);
 network::Options network_options(const NetworkFlags& flags);
 
 /// Prints one network, or all; no store is opened.
-void show_network(const NetworkFlags& flags, bool as_json);
+void show_network(const NetworkFlags& flags, const AnswerFlags& flags_of_answer);
 
 }  // namespace assay::cli

@@ -11,6 +11,7 @@
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/subjects/tuning.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/plan_flags.hpp"
 #include "cli/flags/tunings.hpp"
 #include "cli/flags/work.hpp"
@@ -39,8 +40,7 @@ struct TuneFlags {
   bool no_split = false;
   bool dry_run = false;
   bool journal = false;
-  bool json = false;
-  std::string markdown;
+  AnswerFlags answer;
 };
 
 /// "60" is runs, "20m" is time.
@@ -167,21 +167,18 @@ tune::Tuning tuning_of(const std::string& name, const Prepared& prepared, const 
 }
 
 int show(const TuneFlags& o, const tune::Tuning& tuning) {
-  if (!o.markdown.empty()) write_output(o.markdown, report::markdown_tuning(tuning));
-  if (!o.emit.empty()) {
-    print_emitted(o.emit, tuning);
-  } else if (o.json) {
-    print(to_json(tuning).dump(2) + "\n");
-  } else if (o.journal) {
-    print(report::terminal_journal(tuning));
+  const auto document = o.journal ? report::journal_document(tuning) : report::tuning_document(tuning);
+  if (o.emit.empty()) {
+    answer(o.answer, document, [&] { return to_json(tuning); });
   } else {
-    print(report::terminal_tuning(tuning, terminal_look()));
+    write_markdown(o.answer.markdown, document);
+    print_emitted(o.emit, tuning);
   }
   return tuning.results && !tuning.results->within_limit ? kExitGate : 0;
 }
 
 int dry_run(const TuneFlags& o, const report::TunePlan& plan) {
-  print(o.json ? report::json_tune_plan(plan).dump(2) + "\n" : report::terminal_tune_plan(plan, terminal_look()));
+  answer(o.answer, report::tune_plan_document(plan), [&] { return report::json_tune_plan(plan); });
   return 0;
 }
 
@@ -246,10 +243,7 @@ void add_tune(CLI::App& command, Invocation& invocation) {
   command.add_option("--tuned", o->tuned, "Print this tuning instead, without measuring")->type_name("NAME|FILE.json");
   add_emit_option(command, o->emit);
   command.add_flag("--journal", o->journal, "Print what the search did and why");
-  add_json_flag(command, o->json);
-  command.add_option("--markdown", o->markdown, "Write the outcome as Markdown too")
-      ->type_name("FILE")
-      ->group(kOutputGroup);
+  add_answer_flags(command, o->answer);
   command.add_flag("--dry-run", o->dry_run, "Print the guides, the rule and the candidates; measure nothing");
   command.add_option("--machine", o->machine,
                      "With --dry-run: plan for another machine, such as 'pack:2 [numa] core:24 pu:2'");

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/exports/markdown.hpp"
+#include "assay/report/renderers/markdown.hpp"
+#include "assay/report/renderers/terminal.hpp"
 #include "assay/report/report.hpp"
-#include "assay/report/subjects/history.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {

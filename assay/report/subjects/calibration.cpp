@@ -22,51 +22,60 @@ std::string rate_text(double byte_seconds) {
   return fmt::format("{:.4g} GB/s", 1e-9 / byte_seconds);
 }
 
-std::string links_table(const predict::ClusterCalibration& found, const Look& look) {
+Table links_table(const predict::ClusterCalibration& found) {
   const auto right = Table::Align::right;
   Table table({{"link"}, {"each crossing", right}, {"bytes", right}, {"spread of links", right}});
   for (const auto& [name, link] : found.constants.links) {
     table.add({name, latency_text(link.crossing_seconds), rate_text(link.byte_seconds),
                fmt::format("{:.1f} %", 100 * link.spread)});
   }
-  return table.text(look.width);
+  return table;
 }
 
-std::string jobs_table(const predict::ClusterCalibration& found, const Look& look) {
+Table jobs_table(const predict::ClusterCalibration& found) {
   const auto right = Table::Align::right;
   Table table({{"job"}, {"host", right}, {"slow-down while sending", right}});
   for (const auto& [name, job] : found.constants.jobs) {
     const bool overlaps = std::find(found.no_overlap.begin(), found.no_overlap.end(), name) == found.no_overlap.end();
     table.add({name, time_text(job.host_seconds), overlaps ? fmt::format("{:.2f}", job.slow_down) : "-"});
   }
-  return table.text(look.width);
+  return table;
 }
 
-std::string calibrated_table(const predict::ClusterCalibration& found, const Look& look) {
+Table calibrated_table(const predict::ClusterCalibration& found) {
   const auto right = Table::Align::right;
   Table table(
       {{"job"}, {"link"}, {"devices", right}, {"messages", right}, {"step", right}, {"efficiency", right}, {""}});
   for (const auto& point : found.points) {
     table.add({point.job, point.link, std::to_string(point.devices), std::to_string(point.messages),
                time_text(point.seconds), fmt::format("{:.1f} %", 100 * point.efficiency),
-               efficiency_bar(point.efficiency, look.blocks)});
+               efficiency_bar(point.efficiency)});
   }
-  return table.text(look.width);
+  return table;
 }
 
 }  // namespace
 
-std::string calibration_report(const predict::ClusterCalibration& found, const Look& look) {
+Document calibration_document(const predict::ClusterCalibration& found) {
   const auto& constants = found.constants;
-  auto text = fmt::format("What every message costs: {}; bytes within a node: {}.\n\n",
-                          latency_text(constants.call_seconds), rate_text(constants.inside_byte_seconds));
-  if (!constants.links.empty()) text += links_table(found, look) + "\n";
-  text += jobs_table(found, look);
-  if (!found.no_overlap.empty()) text += "-: nothing is sent during the backward pass in these rows.\n";
-  text += fmt::format("\nError on the {} rows these are from: mean {:.1f} %, worst {:.1f} %. Other rows tell more.\n",
-                      found.rows.size(), 100 * found.mean_error, 100 * found.worst_error);
-  if (!found.points.empty()) text += "\n" + calibrated_table(found, look);
-  return text;
+  Document out;
+  out.paragraph(fmt::format("What every message costs: {}; bytes within a node: {}.",
+                            latency_text(constants.call_seconds), rate_text(constants.inside_byte_seconds)));
+  out.gap();
+  if (!constants.links.empty()) {
+    out.add(links_table(found));
+    out.gap();
+  }
+  out.add(jobs_table(found));
+  if (!found.no_overlap.empty()) out.paragraph("-: nothing is sent during the backward pass in these rows.");
+  out.gap();
+  out.paragraph(fmt::format("Error on the {} rows these are from: mean {:.1f} %, worst {:.1f} %. Other rows tell more.",
+                            found.rows.size(), 100 * found.mean_error, 100 * found.worst_error));
+  if (!found.points.empty()) {
+    out.gap();
+    out.add(calibrated_table(found));
+  }
+  return out;
 }
 
 }  // namespace assay::report

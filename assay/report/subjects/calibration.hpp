@@ -1,13 +1,11 @@
 #pragma once
 
-#include <string>
-
 #include "assay/predict/calibration/calibrated_rows.hpp"
-#include "assay/report/look.hpp"
+#include "assay/report/document.hpp"
 
 namespace assay::report {
 
 /// A cluster's constants, how close they come to the rows they are from, and what they say of more devices.
-std::string calibration_report(const predict::ClusterCalibration& found, const Look& look);
+Document calibration_document(const predict::ClusterCalibration& found);
 
 }  // namespace assay::report

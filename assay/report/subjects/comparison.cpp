@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/table.hpp"
+#include "assay/report/subjects/gate.hpp"
 
 namespace assay::report {
 namespace {
@@ -27,8 +27,8 @@ std::string runs_text(const Comparison& c) {
 
 std::string left_out(const compare::Side& side, const char* which) {
   std::string out;
-  if (side.disturbed > 0) out += fmt::format("{} runs of the {} were disturbed and left out. ", side.disturbed, which);
-  if (side.failed > 0) out += fmt::format("{} runs of the {} failed. ", side.failed, which);
+  if (side.disturbed > 0) out += fmt::format(" {} runs of the {} were disturbed and left out.", side.disturbed, which);
+  if (side.failed > 0) out += fmt::format(" {} runs of the {} failed.", side.failed, which);
   return out;
 }
 
@@ -38,19 +38,19 @@ std::string part_text(const compare::PartDifference& part) {
                      format_duration(part.b_seconds * 1e9));
 }
 
-std::string parts_lines(const std::vector<compare::PartDifference>& parts, const char* what) {
-  if (parts.empty()) return "";
-  std::string out = fmt::format("    {}: most in {}\n", what, part_text(parts[0]));
-  for (std::size_t i = 1; i < std::min(parts.size(), kMostParts); ++i) out += "      " + part_text(parts[i]) + "\n";
-  return out;
+void add_parts(const std::vector<compare::PartDifference>& parts, const char* what, Document& out) {
+  if (parts.empty()) return;
+  out.item(fmt::format("{}: most in {}", what, part_text(parts[0])), 2);
+  for (std::size_t i = 1; i < std::min(parts.size(), kMostParts); ++i) out.item(part_text(parts[i]), 3);
 }
 
-std::string explanation_lines(const ComparisonData& data, std::size_t i) {
-  if (i >= data.explained.size()) return "";
+void add_explanation(const ComparisonData& data, std::size_t i, Document& out) {
+  if (i >= data.explained.size()) return;
   const auto& one = data.explained[i];
   if (one.phases.empty() && one.layers.empty())
-    return "    Neither phases nor layers were timed on both sides; measure with --layers.\n";
-  return parts_lines(one.phases, "by phase") + parts_lines(one.layers, "by layer");
+    return out.item("Neither phases nor layers were timed on both sides; measure with --layers.", 2);
+  add_parts(one.phases, "by phase", out);
+  add_parts(one.layers, "by layer", out);
 }
 
 json parts_json(const std::vector<compare::PartDifference>& parts) {
@@ -70,20 +70,6 @@ std::string median_text(const compare::Side& side) {
 std::string ratio_text(const Comparison& c) {
   if (!c.ratio) return "-";
   return fmt::format("{}{:.3f}", c.method == compare::Method::covariate ? "~" : "", *c.ratio);
-}
-
-std::string gate_lines(const ComparisonData& data) {
-  const auto all = data.comparisons.all.size();
-  const double percent = 100 * *data.gate;
-  if (data.failed() > 0) {
-    return fmt::format("Gate: {} of {} are slower by {:.2g} % or more.\n", data.failed(), all, percent);
-  }
-  if (data.open() == 0) return fmt::format("Gate: none is proved to be slower by {:.2g} % or more.\n", percent);
-  auto out =
-      fmt::format("Gate: UNDECIDED. {} of {} may be slower by {:.2g} % or more: that is neither proved nor excluded.\n",
-                  data.open(), all, percent);
-  if (!data.next_command.empty()) out += "Next: " + data.next_command + "\n";
-  return out;
 }
 
 json side_json(const compare::Side& side) {
@@ -122,6 +108,38 @@ json comparison_json(const ComparisonData& data, std::size_t i) {
   return out;
 }
 
+Table comparison_table(const compare::Comparisons& comparisons) {
+  Table table({{"workload", Align::left},
+               {"settings", Align::left},
+               {"first", Align::right},
+               {"second", Align::right},
+               {"ratio", Align::right},
+               {"95 % interval", Align::right},
+               {"p", Align::right, 2},
+               {"runs", Align::right, 1},
+               {"verdict", Align::left, 0, true}});
+  for (const auto& c : comparisons.all) {
+    const auto settings = conditions(c.a.trial);
+    const auto other = conditions(c.b.trial);
+    table.add({subject(c), settings == other ? settings : settings + " | " + other, median_text(c.a), median_text(c.b),
+               ratio_text(c),
+               c.ratio_interval ? fmt::format("{:.3f} to {:.3f}", c.ratio_interval->low, c.ratio_interval->high) : "-",
+               c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), words_of(name_of(c.verdict))});
+  }
+  return table;
+}
+
+/// What the signs in the table mean.
+void add_legend(const compare::Comparisons& comparisons, Document& out) {
+  const auto any = [&](const auto& is) { return std::any_of(comparisons.all.begin(), comparisons.all.end(), is); };
+  if (any([](const Comparison& c) { return c.a.of_disturbed || c.b.of_disturbed; })) {
+    out.paragraph("* Every run was disturbed: the medians are those of disturbed runs, and no verdict goes by them.");
+  }
+  if (any([](const Comparison& c) { return c.method == compare::Method::covariate; })) {
+    out.paragraph("~ Adjusted: the host's own speed, by the probe in each run, is taken off the ratio.");
+  }
+}
+
 std::string share_text(double log_difference) {
   return fmt::format("{:.1f} %", 100 * std::expm1(log_difference));
 }
@@ -140,48 +158,26 @@ std::int64_t ComparisonData::open() const {
                        [&](const auto& c) { return compare::leaves_gate_open(c, *gate); });
 }
 
-std::string terminal_comparison(const ComparisonData& data, std::size_t width) {
-  std::string out = fmt::format("first: {}, second: {}\n", fit(data.a, 100), fit(data.b, 100));
-  Table table({{"workload", Align::left},
-               {"settings", Align::left},
-               {"first", Align::right},
-               {"second", Align::right},
-               {"ratio", Align::right},
-               {"95 % interval", Align::right},
-               {"p", Align::right, 2},
-               {"runs", Align::right, 1},
-               {"verdict", Align::left, 0, true}});
-  const auto any = [&](const auto& is) {
-    return std::any_of(data.comparisons.all.begin(), data.comparisons.all.end(), is);
-  };
-  for (const auto& c : data.comparisons.all) {
-    const auto settings = conditions(c.a.trial);
-    const auto other = conditions(c.b.trial);
-    table.add({subject(c), settings == other ? settings : settings + " | " + other, median_text(c.a), median_text(c.b),
-               ratio_text(c),
-               c.ratio_interval ? fmt::format("{:.3f} to {:.3f}", c.ratio_interval->low, c.ratio_interval->high) : "-",
-               c.p ? fmt::format("{:.2g}", *c.p) : "-", runs_text(c), words_of(name_of(c.verdict))});
+Document comparison_document(const ComparisonData& data) {
+  const auto& comparisons = data.comparisons;
+  Document out;
+  out.paragraph(fmt::format("first: {}, second: {}", fit(data.a, 100), fit(data.b, 100)));
+  if (!comparisons.all.empty()) out.add(comparison_table(comparisons));
+  add_legend(comparisons, out);
+  for (std::size_t i = 0; i < comparisons.all.size(); ++i) {
+    const auto& c = comparisons.all[i];
+    out.item(
+        fmt::format("{}: {}{}{}", subject(c), compare::sentence(c), left_out(c.a, "first"), left_out(c.b, "second")));
+    add_explanation(data, i, out);
   }
-  if (!data.comparisons.all.empty()) out += table.text(width) + table.room_note(width);
-  if (any([](const Comparison& c) { return c.a.of_disturbed || c.b.of_disturbed; })) {
-    out += "* Every run was disturbed: the medians are those of disturbed runs, and no verdict goes by them.\n";
+  if (comparisons.only_a > 0) out.paragraph(fmt::format("{} trials only the first has.", comparisons.only_a));
+  if (comparisons.only_b > 0) out.paragraph(fmt::format("{} trials only the second has.", comparisons.only_b));
+  if (!data.calibrated) add_uncalibrated(out);
+  if (data.gate) {
+    add_gate(
+        {*data.gate, data.failed(), data.open(), fmt::format(" of {}", comparisons.all.size()), "", data.next_command},
+        out);
   }
-  if (any([](const Comparison& c) { return c.method == compare::Method::covariate; })) {
-    out += "~ Adjusted: the host's own speed, by the probe in each run, is taken off the ratio.\n";
-  }
-  for (std::size_t i = 0; i < data.comparisons.all.size(); ++i) {
-    const auto& c = data.comparisons.all[i];
-    out += fmt::format("  {}: {} {}{}\n", subject(c), compare::sentence(c), left_out(c.a, "first"),
-                       left_out(c.b, "second"));
-    while (out.ends_with(" \n")) out.erase(out.size() - 2, 1);
-    out += explanation_lines(data, i);
-  }
-  if (data.comparisons.only_a > 0) out += fmt::format("{} trials only the first has.\n", data.comparisons.only_a);
-  if (data.comparisons.only_b > 0) out += fmt::format("{} trials only the second has.\n", data.comparisons.only_b);
-  if (!data.calibrated) {
-    out += "This host's own noise is not known here; `assay doctor --calibrate` learns it, and verdicts use it.\n";
-  }
-  if (data.gate) out += gate_lines(data);
   return out;
 }
 
@@ -203,26 +199,16 @@ json json_comparison(const ComparisonData& data) {
 std::vector<Check> checks_of(const ComparisonData& data) {
   std::vector<Check> out;
   for (const auto& c : data.comparisons.all) {
-    Check check;
-    check.group = "assay compare";
-    check.name = fmt::format("{}: {} against {}", title(c.a.trial), data.b, data.a);
-    const bool open = data.gate ? compare::leaves_gate_open(c, *data.gate) : c.verdict == compare::Verdict::undecided;
-    check.status = open                                            ? CheckStatus::undecided
-                   : compare::fails_gate(c, data.gate.value_or(0)) ? CheckStatus::failed
-                                                                   : CheckStatus::passed;
-    check.message = compare::sentence(c);
-    check.detail = fmt::format("first: {} (trial {})\nsecond: {} (trial {})", title(c.a.trial), c.a.trial_id,
-                               title(c.b.trial), c.b.trial_id);
-    out.push_back(std::move(check));
+    out.push_back(check_of(c, data.gate, data.a, data.b, compare::sentence(c)));
   }
   return out;
 }
 
-std::string terminal_calibration(const compare::Calibration& calibration, std::size_t width) {
+Document noise_document(const compare::Calibration& calibration) {
   const auto& noise = calibration.noise;
-  std::string out = fmt::format(
-      "{} pairs of {} with itself.\nThe smallest difference that would be found here (4 of 5 cases, p < .01):\n",
-      noise.pairs, fit(calibration.trial, 120));
+  Document out;
+  out.paragraph(fmt::format("{} pairs of {} with itself.", noise.pairs, fit(calibration.trial, 120)));
+  out.paragraph("The smallest difference that would be found here (4 of 5 cases, p < .01):");
   Table table({{"method", Align::left},
                {"spread (sd)", Align::right},
                {"6 runs", Align::right},
@@ -237,7 +223,8 @@ std::string terminal_calibration(const compare::Calibration& calibration, std::s
   add("lock-step pairs", compare::Method::lockstep, noise.pair);
   if (noise.covariate) add("fresh processes, speed probe taken off", compare::Method::covariate, *noise.covariate);
   add("fresh processes", compare::Method::welch, noise.process);
-  return out + table.text(width);
+  out.add(std::move(table));
+  return out;
 }
 
 json json_calibration(const compare::Calibration& calibration) {

@@ -6,6 +6,7 @@
 
 #include "assay/compare/compare.hpp"
 #include "assay/compare/explanation.hpp"
+#include "assay/report/document.hpp"
 #include "assay/report/exports/check.hpp"
 
 namespace assay::report {
@@ -34,7 +35,8 @@ struct ComparisonData {
   std::int64_t open() const;
 };
 
-std::string terminal_comparison(const ComparisonData& data, std::size_t width);
+/// A table, a sentence for each comparison, and what the gate says.
+Document comparison_document(const ComparisonData& data);
 
 /// The published document, docs/formats/comparison.schema.json.
 json json_comparison(const ComparisonData& data);
@@ -43,7 +45,7 @@ json json_comparison(const ComparisonData& data);
 std::vector<Check> checks_of(const ComparisonData& data);
 
 /// The smallest differences that a host lets one see, by method and number of runs.
-std::string terminal_calibration(const compare::Calibration& calibration, std::size_t width);
+Document noise_document(const compare::Calibration& calibration);
 json json_calibration(const compare::Calibration& calibration);
 
 }  // namespace assay::report

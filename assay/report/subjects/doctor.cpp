@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "assay/core/text/units.hpp"
-#include "assay/core/text/utf8.hpp"
-#include "assay/report/table.hpp"
 
 namespace assay::report {
 namespace {
@@ -17,56 +14,6 @@ namespace {
 using platform::Examination;
 using platform::Finding;
 using platform::Severity;
-
-constexpr std::size_t kUsualWidth = 100;
-constexpr std::size_t kNarrowest = 40;
-constexpr std::size_t kLabel = 10;  // "platform  "
-
-/// Text from outside may hold anything, so that each word is made fit for a terminal.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream in(text);
-  for (std::string word; in >> word;) words.push_back(printable(word, 200));
-  return words;
-}
-
-class Page {
- public:
-  Page(std::size_t width, bool colour)
-      : width_(std::max(width == 0 ? kUsualWidth : width, kNarrowest)), colour_(colour) {}
-
-  /// `label` padded to `indent`, then `text`, its further lines below its first.
-  void add(const std::string& label, const std::string& text, std::size_t indent, const char* code = "") {
-    std::string line = painted(label, code) + std::string(indent - std::min(indent, display_width(label)), ' ');
-    std::size_t columns = indent;
-    bool fresh = true;
-    for (const auto& word : words_of(text)) {
-      const std::size_t more = display_width(word) + (fresh ? 0 : 1);
-      if (!fresh && columns + more > width_) {
-        out_ += line + "\n";
-        line = std::string(indent, ' ');
-        columns = indent;
-        fresh = true;
-      }
-      line += (fresh ? "" : " ") + word;
-      columns += display_width(word) + (fresh ? 0 : 1);
-      fresh = false;
-    }
-    out_ += line + "\n";
-  }
-
-  void blank() { out_ += "\n"; }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string painted(const std::string& text, const char* code) const {
-    return colour_ && *code != '\0' ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-  }
-
-  std::size_t width_;
-  bool colour_;
-  std::string out_;
-};
 
 std::string plural(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -123,34 +70,34 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-void add_finding(const Finding& finding, Page& page) {
+void add_finding(const Finding& finding, Document& out) {
   const bool warning = finding.severity == Severity::warning;
-  page.add(warning ? "warning" : "note", finding.code + ": " + finding.seen, kLabel, warning ? "1;33" : "36");
-  if (finding.why) page.add("", sentence(*finding.why), kLabel);
-  if (finding.mend) page.add("", "-> " + *finding.mend, kLabel);
+  out.term(warning ? "warning" : "note", finding.code + ": " + finding.seen, warning ? Tone::warning : Tone::notice);
+  if (finding.why) out.term("", sentence(*finding.why));
+  if (finding.mend) out.term("", "-> " + *finding.mend);
 }
 
 }  // namespace
 
-std::string doctor_report(const Examination& e, std::size_t width, bool colour) {
-  Page page(width, colour);
-  page.add("platform", e.platform, kLabel, "1");
-  page.add("", hardware(e), kLabel);
-  if (const auto text = around(e); !text.empty()) page.add("", text, kLabel);
-  if (!e.identity.gpus.empty()) page.add("GPUs", gpus(e), kLabel, "1");
-  page.add("workers", workers(e), kLabel, "1");
-  page.add("counters", counters(e), kLabel, "1");
-  page.blank();
+Document doctor_document(const Examination& e) {
+  Document out;
+  out.term("platform", e.platform, Tone::strong);
+  out.term("", hardware(e));
+  if (const auto text = around(e); !text.empty()) out.term("", text);
+  if (!e.identity.gpus.empty()) out.term("GPUs", gpus(e), Tone::strong);
+  out.term("workers", workers(e), Tone::strong);
+  out.term("counters", counters(e), Tone::strong);
+  out.gap();
   std::string well;
   for (const auto& finding : e.findings) {
     if (finding.severity != Severity::ok) {
-      add_finding(finding, page);
+      add_finding(finding, out);
       continue;
     }
     well += (well.empty() ? "" : ", ") + finding.code;
   }
-  if (!well.empty()) page.add("ok", well, kLabel, "32");
-  return page.take();
+  if (!well.empty()) out.term("ok", well, Tone::good);
+  return out;
 }
 
 }  // namespace assay::report

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/table.hpp"
+#include "assay/report/subjects/gate.hpp"
 
 namespace assay::report {
 namespace {
@@ -32,7 +32,7 @@ std::string heading(const compare::Family& family) {
       groups > 0 ? fmt::format("{} lock-step group{}", groups, groups == 1 ? "" : "s") : "independent processes");
 }
 
-std::string family_text(const FamiliesData& data, const compare::Family& family, std::size_t width) {
+void add_family(const FamiliesData& data, const compare::Family& family, Document& out) {
   Table table({{"side", Align::left},
                {"settings", Align::left},
                {"step", Align::right},
@@ -46,9 +46,9 @@ std::string family_text(const FamiliesData& data, const compare::Family& family,
                one.ratio ? fmt::format("{:.3f}", *one.ratio) : "-",
                reference ? "reference" : interval_text(one.ratio_interval), std::to_string(one.side.runs)});
   }
-  std::string out = heading(family) + "\n" + table.text(width) + table.room_note(width);
-  for (const auto& pair : family.pairs) out += "  " + compare::sentence(pair, data.names) + "\n";
-  return out;
+  out.paragraph(heading(family));
+  out.add(std::move(table));
+  for (const auto& pair : family.pairs) out.item(compare::sentence(pair, data.names));
 }
 
 json side_json(const FamiliesData& data, const compare::Standing& standing, std::size_t number) {
@@ -97,19 +97,6 @@ std::int64_t count_with_first(const compare::Families& families, const Holds& ho
   return count;
 }
 
-std::string gate_text(const FamiliesData& data) {
-  const double percent = 100 * *data.gate;
-  if (data.failed() > 0)
-    return fmt::format("Gate: {} are slower than the first by {:.2g} % or more.\n", data.failed(), percent);
-  if (data.open() == 0)
-    return fmt::format("Gate: none is proved to be slower than the first by {:.2g} % or more.\n", percent);
-  auto out = fmt::format(
-      "Gate: UNDECIDED. {} may be slower than the first by {:.2g} % or more: that is neither proved nor excluded.\n",
-      data.open(), percent);
-  if (!data.next_command.empty()) out += "Next: " + data.next_command + "\n";
-  return out;
-}
-
 }  // namespace
 
 std::int64_t FamiliesData::failed() const {
@@ -120,18 +107,17 @@ std::int64_t FamiliesData::open() const {
   return gate ? count_with_first(families, [&](const auto& c) { return compare::leaves_gate_open(c, *gate); }) : 0;
 }
 
-std::string terminal_families(const FamiliesData& data, std::size_t width) {
-  std::string out;
-  for (const auto& family : data.families.all) out += family_text(data, family, width);
+Document families_document(const FamiliesData& data) {
+  Document out;
+  for (const auto& family : data.families.all) add_family(data, family, out);
   if (data.families.incomplete > 0) {
-    out += fmt::format("{} trials are not there for all sides and were left out.\n", data.families.incomplete);
+    out.paragraph(fmt::format("{} trials are not there for all sides and were left out.", data.families.incomplete));
   }
-  out += fmt::format("Ratios are of time, to {}. All verdicts together are wrong by chance in at most 1 % of cases.\n",
-                     data.reference == compare::Reference::first ? "the first side" : "the fastest side");
-  if (!data.calibrated) {
-    out += "This host's own noise is not known here; `assay doctor --calibrate` learns it, and verdicts use it.\n";
-  }
-  if (data.gate) out += gate_text(data);
+  out.paragraph(
+      fmt::format("Ratios are of time, to {}. All verdicts together are wrong by chance in at most 1 % of cases.",
+                  data.reference == compare::Reference::first ? "the first side" : "the fastest side"));
+  if (!data.calibrated) add_uncalibrated(out);
+  if (data.gate) add_gate({*data.gate, data.failed(), data.open(), "", " than the first", data.next_command}, out);
   return out;
 }
 
@@ -154,18 +140,8 @@ std::vector<Check> checks_of(const FamiliesData& data) {
   for (const auto& family : data.families.all) {
     for (const auto& pair : family.pairs) {
       if (pair.first != 0) continue;
-      const auto& c = pair.comparison;
-      Check check;
-      check.group = "assay compare";
-      check.name = fmt::format("{}: {} against {}", title(c.a.trial), data.names[pair.second], data.names[0]);
-      const bool open = data.gate ? compare::leaves_gate_open(c, *data.gate) : c.verdict == compare::Verdict::undecided;
-      check.status = open                                            ? CheckStatus::undecided
-                     : compare::fails_gate(c, data.gate.value_or(0)) ? CheckStatus::failed
-                                                                     : CheckStatus::passed;
-      check.message = compare::sentence(pair, data.names);
-      check.detail = fmt::format("first: {} (trial {})\nsecond: {} (trial {})", title(c.a.trial), c.a.trial_id,
-                                 title(c.b.trial), c.b.trial_id);
-      out.push_back(std::move(check));
+      out.push_back(check_of(pair.comparison, data.gate, data.names[0], data.names[pair.second],
+                             compare::sentence(pair, data.names)));
     }
   }
   return out;

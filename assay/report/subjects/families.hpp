@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/compare/families.hpp"
+#include "assay/report/document.hpp"
 #include "assay/report/exports/check.hpp"
 
 namespace assay::report {
@@ -26,7 +27,8 @@ struct FamiliesData {
   std::int64_t open() const;
 };
 
-std::string terminal_families(const FamiliesData& data, std::size_t width);
+/// A table and the verdicts of each family, and what the gate says.
+Document families_document(const FamiliesData& data);
 
 /// The published document, docs/formats/families.schema.json.
 json json_families(const FamiliesData& data);

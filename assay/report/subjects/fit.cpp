@@ -21,16 +21,16 @@ std::string ranges_text(const model::Model& model) {
   return text;
 }
 
-std::string constants_table(const model::Model& model, const Look& look) {
+Table constants_table(const model::Model& model) {
   Table table({{"constant"}, {"value", Table::Align::right}, {"interval", Table::Align::right}, {"what it says"}});
   for (const auto& constant : model.constants) {
     const auto interval = constant.low ? fmt::format("{:.3g} to {:.3g}", *constant.low, *constant.high) : "-";
     table.add({constant.name, fmt::format("{:.4g}", constant.value), interval, constant.sentence});
   }
-  return table.text(look.width);
+  return table;
 }
 
-std::string families_table(const model::Model& model, const Look& look) {
+Table families_table(const model::Model& model) {
   Table table({{"family"},
                {"constants", Table::Align::right},
                {"error inside", Table::Align::right},
@@ -44,34 +44,41 @@ std::string families_table(const model::Model& model, const Look& look) {
                : chosen          ? "chosen"
                                  : ""});
   }
-  return table.text(look.width);
+  return table;
 }
 
-std::string trust_text(const model::Model& model) {
+void add_trust(const model::Model& model, Document& out) {
   const auto& doubt = model.uncertainty;
   auto text = fmt::format("{:.0f} % of times are within {:.1f} % of the law where it was measured",
                           100 * doubt.confidence, 100 * std::expm1(doubt.inside));
-  text += doubt.per_doubling > 0
-              ? fmt::format("; each doubling beyond adds up to {:.1f} %.\n", 100 * std::expm1(doubt.per_doubling))
-              : ".\n";
+  if (doubt.per_doubling > 0)
+    text += fmt::format("; each doubling beyond adds up to {:.1f} %", 100 * std::expm1(doubt.per_doubling));
+  out.paragraph(text + ".");
   if (doubt.coverage) {
-    text += fmt::format("Of the largest scales, held out, {:.0f} % lay in their interval.\n", 100 * *doubt.coverage);
+    out.paragraph(
+        fmt::format("Of the largest scales, held out, {:.0f} % lay in their interval.", 100 * *doubt.coverage));
   }
-  return text;
 }
 
 }  // namespace
 
-std::string model_report(const model::Model& model, const Look& look) {
-  auto text = fmt::format("{}{} rows, {} points: {}\n", model.name.empty() ? "" : model.name + "\n", model.rows,
-                          model.points, ranges_text(model));
-  text += fmt::format("\nseconds = {}\n\n", model::formula(model.law));
-  text += constants_table(model, look) + "\n" + families_table(model, look) + "\n" + trust_text(model);
-  for (const auto& note : model.notes) text += note + "\n";
-  return text;
+Document model_document(const model::Model& model) {
+  Document out;
+  if (!model.name.empty()) out.paragraph(model.name);
+  out.paragraph(fmt::format("{} rows, {} points: {}", model.rows, model.points, ranges_text(model)));
+  out.gap();
+  out.paragraph("seconds = " + model::formula(model.law));
+  out.gap();
+  out.add(constants_table(model));
+  out.gap();
+  out.add(families_table(model));
+  out.gap();
+  add_trust(model, out);
+  for (const auto& note : model.notes) out.paragraph(note);
+  return out;
 }
 
-std::string score_report(const model::Model& model, const model::Score& score) {
+std::string score_sentence(const model::Model& model, const model::Score& score) {
   auto text = fmt::format("{}{} points", model.name.empty() ? "" : model.name + ": ", score.points);
   if (score.refused > 0) text += fmt::format(", of which the model says nothing of {}", score.refused);
   if (score.median_error) {
@@ -80,17 +87,17 @@ std::string score_report(const model::Model& model, const model::Score& score) {
                         100 * model.uncertainty.confidence);
   }
   if (score.noise) text += fmt::format("; runs of one point are {:.1f} % off their median", 100 * *score.noise);
-  return text + ".\n";
+  return text + ".";
 }
 
-std::string prediction_report(const model::Prediction& prediction) {
-  if (prediction.refused) return "No time is given: " + *prediction.refused + ".\n";
+std::string prediction_sentence(const model::Prediction& prediction) {
+  if (prediction.refused) return "No time is given: " + *prediction.refused + ".";
   auto text = fmt::format("{} ({} to {})", format_duration(1e9 * *prediction.seconds),
                           format_duration(1e9 * *prediction.low), format_duration(1e9 * *prediction.high));
   if (prediction.doublings > 0) {
     text += fmt::format(", {:.1f} doublings beyond what was measured", prediction.doublings);
   }
-  return text + "\n";
+  return text;
 }
 
 }  // namespace assay::report

@@ -76,8 +76,9 @@ Fleet fleet_of(const store::CampaignRow& campaign, const std::vector<store::Held
   return fleet;
 }
 
-std::string fleet_report(const Fleet& fleet, std::size_t width) {
-  std::string out = fit(head_of_fleet(fleet), 400) + "\n";
+Document fleet_document(const Fleet& fleet) {
+  Document out;
+  out.paragraph(fit(head_of_fleet(fleet), 400));
   if (!fleet.at_work.empty()) {
     Table table({{"host"},
                  {"process", Table::Align::right},
@@ -88,14 +89,16 @@ std::string fleet_report(const Fleet& fleet, std::size_t width) {
       table.add({one.host, std::to_string(one.pid), std::to_string(one.index),
                  one.lease_seconds > 0 ? fmt::format("{:.0f} s", one.lease_seconds) : "ran out", one.title});
     }
-    out += "\n" + table.text(width);
+    out.gap();
+    out.add(std::move(table));
   }
   if (!fleet.submissions.empty()) {
     Table table({{"submission"}, {"agents", Table::Align::right}, {"in Slurm"}, {"submitted"}, {"logs"}});
     for (const auto& one : fleet.submissions) {
       table.add({one.id, std::to_string(one.agents), state_of(one), one.submitted_utc, one.logs});
     }
-    out += "\n" + table.text(width);
+    out.gap();
+    out.add(std::move(table));
   }
   if (!fleet.failures.empty()) {
     Table table({{"failed", Table::Align::right}, {"how"}, {"why"}});
@@ -103,7 +106,8 @@ std::string fleet_report(const Fleet& fleet, std::size_t width) {
       const auto& one = fleet.failures[i];
       table.add({std::to_string(one.runs), one.outcome, one.message});
     }
-    out += "\n" + table.text(width);
+    out.gap();
+    out.add(std::move(table));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/core/text/json.hpp"
+#include "assay/report/document.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::report {
@@ -107,6 +108,6 @@ void describe(V& v, Fleet& f) {
 Fleet fleet_of(const store::CampaignRow& campaign, const std::vector<store::HeldRun>& held,
                const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows);
 
-std::string fleet_report(const Fleet& fleet, std::size_t width);
+Document fleet_document(const Fleet& fleet);
 
 }  // namespace assay::report

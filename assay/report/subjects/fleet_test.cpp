@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "assay/report/renderers/terminal.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -52,7 +54,7 @@ TEST(Fleet, TheRestTakesAsLongAsRunsTookUntilNow) {
 }
 
 TEST(Fleet, APersonReadsItInOneLook) {
-  const auto text = fleet_report(example(), 0);
+  const auto text = as_terminal(fleet_document(example()), {});
   EXPECT_THAT(text, HasSubstr("nightly 01234567: 6 of 10 runs done, 3 of them failed, 1 measured again; 2 running, 2 "
                               "ready; about 8 s left"));
   EXPECT_THAT(text, HasSubstr("node1"));
@@ -65,7 +67,7 @@ TEST(Fleet, SaysWhatSlurmKnowsOfItsAgents) {
   auto fleet = example();
   fleet.submissions = {{"00ff00ff00ff00ff", 8, 1, "2026-01-02T03:04:05.000Z", "/logs", 3, 4, "Resources"},
                        {"11ff00ff00ff00ff", 2, 1, "2026-01-02T04:04:05.000Z", "/logs", {}, {}, {}}};
-  const auto text = fleet_report(fleet, 0);
+  const auto text = as_terminal(fleet_document(fleet), {});
   EXPECT_THAT(text, HasSubstr("4 running, 3 pending (Resources), 1 ended or unknown to Slurm"));
   EXPECT_THAT(text, HasSubstr("Slurm cannot be asked here"));
 }

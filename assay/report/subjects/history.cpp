@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "assay/core/text/units.hpp"
@@ -18,8 +17,6 @@ using compare::HistoryPoint;
 using compare::HistorySeries;
 using compare::Over;
 
-constexpr std::size_t kSparkColumns = 60;
-constexpr double kLeastSpan = 0.05;        // of the smallest value: noise of a percent shall not fill the whole height
 constexpr std::size_t kMostNamed = 5;      // outliers; the others are in the JSON
 constexpr std::size_t kMostUnjudged = 10;  // series; a store may hold hundreds that were measured once
 
@@ -103,26 +100,18 @@ std::string range_text(const std::vector<double>& medians) {
   return fmt::format("{} to {}", format_duration(*low), format_duration(*high));
 }
 
-std::string coloured(const std::string& text, const HistoryChange& change, bool colour) {
-  if (!colour) return text;
-  return fmt::format("\x1b[{}m{}\x1b[0m", change.ratio > 1 ? 31 : 32, text);
-}
-
-std::string series_lines(const HistorySeries& series, const compare::History& history, const Look& look) {
+void add_series(const HistorySeries& series, const compare::History& history, Document& out) {
   std::vector<double> medians;
   for (const auto& point : series.points) medians.push_back(point.median_ns);
-  const std::size_t room = look.width > 40 ? std::min(look.width - 36, kSparkColumns) : kSparkColumns;
-  std::string out =
-      fmt::format("{} (platform {})\n", fit(title_of(series, history.over), 200), short_id(series.platform));
-  out += fmt::format("  {}  {} {}, {}\n", spark_line(medians, room, look.blocks), medians.size(),
-                     medians.size() == 1 ? "point" : "points", range_text(medians));
-  if (series.missing > 0) return out + "  " + missing_text(series, history.over) + "\n";
+  out.paragraph(fmt::format("{} (platform {})", fit(title_of(series, history.over), 200), short_id(series.platform)));
+  out.add(Curve{medians, fmt::format("{} {}, {}", medians.size(), medians.size() == 1 ? "point" : "points",
+                                     range_text(medians))});
+  if (series.missing > 0) return out.item(missing_text(series, history.over));
   for (const auto& change : series.changes) {
-    out += "  " + coloured(change_line(series, change, history.over), change, look.colour) + "\n";
+    out.item(change_line(series, change, history.over), 1, change.ratio > 1 ? Tone::bad : Tone::good);
   }
-  if (series.changes.empty()) out += "  " + no_change_text(series, history.least) + "\n";
-  const auto aside = set_aside_line(series, history.over);
-  return aside.empty() ? out : out + "  " + aside + "\n";
+  if (series.changes.empty()) out.item(no_change_text(series, history.least));
+  if (const auto aside = set_aside_line(series, history.over); !aside.empty()) out.item(aside);
 }
 
 /// Everything that is known of a series, for the detail of a check.
@@ -134,39 +123,16 @@ std::string all_changes(const HistorySeries& series, Over over) {
 
 }  // namespace
 
-std::string spark_line(const std::vector<double>& values, std::size_t columns, bool blocks) {
-  static constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  static constexpr std::array<const char*, 4> kAscii{"_", ".", "-", "^"};
-  std::vector<double> heights;
-  const std::size_t count = std::min(values.size(), std::max<std::size_t>(columns, 1));
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * values.size() / count);
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>((i + 1) * values.size() / count);
-    heights.push_back(stats::median({begin, end}));
-  }
-  if (heights.empty()) return "";
-  const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
-  const double span = std::max(*high - *low, kLeastSpan * *low);
-  const std::size_t levels = blocks ? kBlocks.size() : kAscii.size();
-  std::string out;
-  for (const double height : heights) {
-    const double share = span > 0 ? (height - *low) / span : 0;
-    const auto level = std::min(static_cast<std::size_t>(share * static_cast<double>(levels)), levels - 1);
-    out += blocks ? kBlocks.at(level) : kAscii.at(level);
-  }
-  return out;
-}
-
-std::string history_report(const compare::History& history, const Look& look) {
-  std::string out;
+Document history_document(const compare::History& history) {
+  Document out;
   std::size_t unjudged = 0;
   for (const auto& series : history.series) {
-    if (series.missing == 0 || ++unjudged <= kMostUnjudged) out += series_lines(series, history, look);
+    if (series.missing == 0 || ++unjudged <= kMostUnjudged) add_series(series, history, out);
   }
   if (unjudged > kMostUnjudged) {
-    out +=
-        fmt::format("{} more series have too few points to be judged; --json has them, --network and --trial choose.\n",
-                    unjudged - kMostUnjudged);
+    out.paragraph(
+        fmt::format("{} more series have too few points to be judged; --json has them, --network and --trial choose.",
+                    unjudged - kMostUnjudged));
   }
   return out;
 }

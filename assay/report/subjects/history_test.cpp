@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/terminal.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -43,7 +45,7 @@ TEST(SparkLine, NeighboursShareAColumnByTheirMedian) {
 }
 
 TEST(HistoryReport, NamesTheFirstBadCampaignAndTheOneBefore) {
-  const std::string text = history_report(history_with(1.041, 1.032, 1.05), {});
+  const std::string text = as_terminal(history_document(history_with(1.041, 1.032, 1.05)), {});
   EXPECT_THAT(text, HasSubstr("slower by 4.1 % (3.2 to 5.0) from 2026-11-05 on (before: campaign 3333aaaa of "
                               "2026-11-04); first bad: campaign 4444aaaa of 2026-11-05\n"));
   EXPECT_THAT(text, HasSubstr("▁▁▁▁▇▇▇▇"));
@@ -54,17 +56,20 @@ TEST(HistoryReport, NamesTheFirstBadCampaignAndTheOneBefore) {
 TEST(HistoryReport, OfReleasesNamesThem) {
   auto history = history_with(1.041, 1.032, 1.05);
   history.over = compare::Over::releases;
-  EXPECT_THAT(history_report(history, {}),
+  EXPECT_THAT(as_terminal(history_document(history), {}),
               HasSubstr("from release 1.1 on (before: 1.0); first bad: campaign 4444aaaa of 2026-11-05\n"));
 }
 
 TEST(HistoryReport, AnImprovementIsToldWithItsEndsInOrder) {
-  EXPECT_THAT(history_report(history_with(0.9, 0.88, 0.92), {}), HasSubstr("faster by 10.0 % (8.0 to 12.0) from"));
+  EXPECT_THAT(as_terminal(history_document(history_with(0.9, 0.88, 0.92)), {}),
+              HasSubstr("faster by 10.0 % (8.0 to 12.0) from"));
 }
 
 TEST(HistoryReport, ColourAndBlocksOnlyWhereTheyAreWanted) {
-  EXPECT_THAT(history_report(history_with(1.1, 1.05, 1.15), {0, true, true}), HasSubstr("\x1b[31mslower"));
-  EXPECT_THAT(history_report(history_with(1.1, 1.05, 1.15), {0, false, false}), HasSubstr("  ____^^^^  8 points"));
+  EXPECT_THAT(as_terminal(history_document(history_with(1.1, 1.05, 1.15)), {0, true, true}),
+              HasSubstr("\x1b[31mslower"));
+  EXPECT_THAT(as_terminal(history_document(history_with(1.1, 1.05, 1.15)), {0, false, false}),
+              HasSubstr("  ____^^^^  8 points"));
 }
 
 TEST(HistoryReport, OutliersAreCountedAndNamed) {
@@ -73,7 +78,7 @@ TEST(HistoryReport, OutliersAreCountedAndNamed) {
   for (auto& point : history.series[0].points) point.median_ns = 1e6;
   history.series[0].points[2].median_ns = 1.5e6;
   history.series[0].points[2].set_aside = true;
-  const std::string text = history_report(history, {});
+  const std::string text = as_terminal(history_document(history), {});
   EXPECT_THAT(text, HasSubstr("no change of 2 % or more in 8 points\n"));
   EXPECT_THAT(text, HasSubstr("1 point set aside as an outlier: 2026-11-03 in campaign 2222aaaa (+50 %)\n"));
 }
@@ -85,7 +90,7 @@ TEST(HistoryReport, SeriesMeasuredOnceDoNotHideTheOthers) {
   once.points.resize(1);
   once.missing = 7;
   history.series.insert(history.series.begin(), 12, once);
-  const std::string text = history_report(history, {});
+  const std::string text = as_terminal(history_document(history), {});
   EXPECT_THAT(text, HasSubstr("slower by 10.0 %"));
   EXPECT_THAT(text, HasSubstr("\n2 more series have too few points to be judged"));
 }

@@ -66,8 +66,7 @@ std::vector<LayerTime> LayerTimes::times() const {
   return times;
 }
 
-std::string layers_report(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most,
-                          std::size_t width) {
+Document layers_document(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most) {
   auto sorted = layers;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return total_ns(a) > total_ns(b); });
@@ -90,10 +89,11 @@ std::string layers_report(const Workload& workload, const std::vector<LayerTime>
                fmt::format("{:.1f} %", sum > 0 ? 100 * total_ns(layer) / sum : 0),
                it == known.end() ? "-" : rate_text(it->second.flops, total_ns(layer))});
   }
-  std::string out = table.text(width);
+  Document out;
+  out.add(std::move(table));
   if (sorted.size() > most) {
-    out += fmt::format("{} other layers take {} ({:.1f} %)\n", sorted.size() - most, format_duration(others),
-                       sum > 0 ? 100 * others / sum : 0);
+    out.paragraph(fmt::format("{} other layers take {} ({:.1f} %)", sorted.size() - most, format_duration(others),
+                              sum > 0 ? 100 * others / sum : 0));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/report/document.hpp"
 
 namespace assay::report {
 
@@ -33,7 +34,6 @@ class LayerTimes {
 
 /// The slowest `most` layers and what the others take together, for a person; FLOP/s where the workload's graph tells
 /// them.
-std::string layers_report(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most,
-                          std::size_t width);
+Document layers_document(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most);
 
 }  // namespace assay::report

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/terminal.hpp"
+
 #include "assay/network/network.hpp"
 
 namespace assay::report {
@@ -39,7 +41,8 @@ TEST(Layers, TheSlowestStandFirstWithTheirRate) {
   Workload workload;
   workload.network = "resnet50";
   workload.graph = network::graph_hash(network::build("resnet50"));
-  const auto text = layers_report(workload, {{"bn1", 1e6, 0}, {"conv1", 2e6, 0}, {"relu1", 1e6, 0}}, 2, 0);
+  const auto text =
+      as_terminal(layers_document(workload, {{"bn1", 1e6, 0}, {"conv1", 2e6, 0}, {"relu1", 1e6, 0}}, 2), {});
   EXPECT_THAT(text, HasSubstr("convolution"));
   EXPECT_THAT(text, HasSubstr("118.0"));
   EXPECT_THAT(text, HasSubstr("50.0 %"));

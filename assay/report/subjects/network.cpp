@@ -65,8 +65,7 @@ Totals totals_of(const network::Graph& graph, const NetworkSize& size) {
   return totals;
 }
 
-std::string layers_table(const network::Graph& graph, const network::Cost& cost, const NetworkSize& size,
-                         std::size_t width) {
+Table layers_table(const network::Graph& graph, const network::Cost& cost, const NetworkSize& size) {
   const std::int64_t bytes = network::bytes_of(size.precision);
   Table table({{"layer"},
                {"operator"},
@@ -83,25 +82,27 @@ std::string layers_table(const network::Graph& graph, const network::Cost& cost,
                format_bytes(own.activations * bytes * size.batch),
                own.parameters == 0 ? "-" : format_bytes(own.parameters * bytes)});
   }
-  return table.text(width);
+  return table;
 }
 
 }  // namespace
 
-std::string network_report(const network::Graph& graph, const NetworkSize& size, std::size_t width) {
+Document network_document(const network::Graph& graph, const NetworkSize& size) {
   const auto totals = totals_of(graph, size);
   const auto& total = totals.cost.total;
-  std::string out = layers_table(graph, totals.cost, size, width);
-  out += fmt::format("\n{}, batch {}, {} (graph {})\n", graph.name, size.batch, size.precision,
-                     network::graph_hash(graph).substr(0, 8));
-  out += fmt::format("  parameters   {}\n", count_text(total.parameters));
-  out += fmt::format("  a step       {} inferring, {} training\n",
-                     flops_text(network::step_flops(totals.cost, false, size.batch)),
-                     flops_text(network::step_flops(totals.cost, true, size.batch)));
-  out += fmt::format("  activations  {}, if all are kept\n", format_bytes(totals.activation_bytes));
-  out += fmt::format("  gradients    {}\n", format_bytes(totals.gradient_bytes));
-  out += fmt::format("  width W      {:.3g} = {} heavy operators / {} in the longest chain\n",
-                     totals.cost.width.value(), totals.cost.width.heavy, totals.cost.width.depth);
+  Document out;
+  out.add(layers_table(graph, totals.cost, size));
+  out.gap();
+  out.paragraph(fmt::format("{}, batch {}, {} (graph {})", graph.name, size.batch, size.precision,
+                            network::graph_hash(graph).substr(0, 8)));
+  out.item(fmt::format("parameters   {}", count_text(total.parameters)));
+  out.item(fmt::format("a step       {} inferring, {} training",
+                       flops_text(network::step_flops(totals.cost, false, size.batch)),
+                       flops_text(network::step_flops(totals.cost, true, size.batch))));
+  out.item(fmt::format("activations  {}, if all are kept", format_bytes(totals.activation_bytes)));
+  out.item(fmt::format("gradients    {}", format_bytes(totals.gradient_bytes)));
+  out.item(fmt::format("width W      {:.3g} = {} heavy operators / {} in the longest chain", totals.cost.width.value(),
+                       totals.cost.width.heavy, totals.cost.width.depth));
   return out;
 }
 
@@ -133,8 +134,8 @@ json network_json(const network::Graph& graph, const NetworkSize& size) {
       {"graph", network::to_wire(graph)}};
 }
 
-std::string onnx_report(const network::OnnxSummary& summary, const NetworkSize& size, std::size_t width) {
-  if (summary.graph) return network_report(*summary.graph, size, width);
+Document onnx_document(const network::OnnxSummary& summary, const NetworkSize& size) {
+  if (summary.graph) return network_document(*summary.graph, size);
   const auto batch = static_cast<double>(size.batch);
   const auto text = [&](const std::optional<double>& flops, double times) {
     return flops ? flops_text(*flops * times) : "unknown";
@@ -143,15 +144,17 @@ std::string onnx_report(const network::OnnxSummary& summary, const NetworkSize& 
   for (const auto& own : summary.heavy) {
     table.add({own.node, own.op, fmt::format("{}", fmt::join(own.shape, " x ")), text(own.flops, batch)});
   }
-  std::string out = table.text(width);
-  out += fmt::format("\n{}, batch {}, {}\n", summary.name, size.batch, size.precision);
-  out += fmt::format("  parameters   {}\n", count_text(summary.parameters));
-  out += fmt::format("  a step       {} inferring, {} training\n", text(summary.flops, batch),
-                     text(summary.flops, 3 * batch));
-  out += fmt::format("  gradients    {}\n", format_bytes(summary.parameters * network::bytes_of(size.precision)));
-  out += fmt::format("  width W      {:.3g} = {} heavy operators / {} in the longest chain\n", summary.width.value(),
-                     summary.width.heavy, summary.width.depth);
-  out += fmt::format("  no graph     {}\n", summary.why_no_graph);
+  Document out;
+  out.add(std::move(table));
+  out.gap();
+  out.paragraph(fmt::format("{}, batch {}, {}", summary.name, size.batch, size.precision));
+  out.item(fmt::format("parameters   {}", count_text(summary.parameters)));
+  out.item(fmt::format("a step       {} inferring, {} training", text(summary.flops, batch),
+                       text(summary.flops, 3 * batch)));
+  out.item(fmt::format("gradients    {}", format_bytes(summary.parameters * network::bytes_of(size.precision))));
+  out.item(fmt::format("width W      {:.3g} = {} heavy operators / {} in the longest chain", summary.width.value(),
+                       summary.width.heavy, summary.width.depth));
+  out.item(fmt::format("no graph     {}", summary.why_no_graph));
   return out;
 }
 
@@ -179,24 +182,27 @@ json onnx_json(const network::OnnxSummary& summary, const NetworkSize& size) {
           {"why_no_graph", summary.why_no_graph}};
 }
 
-std::string primitive_report(const Primitive& primitive, const Workload& workload) {
+Document primitive_document(const Primitive& primitive, const Workload& workload) {
   const auto options = primitive_options(primitive, workload);
-  std::string out = fmt::format("{}: {}\n", primitive.name, primitive.description);
-  if (primitive.exchanges) return out + "  between ranks; its options are those of the worker\n";
+  Document out;
+  out.paragraph(fmt::format("{}: {}", primitive.name, primitive.description));
+  if (primitive.exchanges) {
+    out.item("between ranks; its options are those of the worker");
+    return out;
+  }
   for (const auto& option : primitive.options) {
-    if (option.choices.empty()) {
-      out += fmt::format("  {:<14} {}\n", option.name, options.at(option.name));
-    } else {
-      out += fmt::format("  {:<14} {} (of {})\n", option.name, options.choices.at(option.name),
-                         fmt::join(option.choices, ", "));
-    }
+    out.item(option.choices.empty() ? fmt::format("{:<14} {}", option.name, options.at(option.name))
+                                    : fmt::format("{:<14} {} (of {})", option.name, options.choices.at(option.name),
+                                                  fmt::join(option.choices, ", ")));
   }
   const auto cost = network::step_cost(workload);
   if (!cost) return out;
   const double bytes = cost->least_bytes.value_or(0);
-  out += fmt::format("a step of {} at {}: {}, {} at least", primitive.has_samples ? workload.batch : 1,
-                     workload.precision, flops_text(cost->flops), format_bytes(static_cast<std::int64_t>(bytes)));
-  return out + (cost->flops > 0 ? fmt::format(", {:.3g} FLOP/byte\n", cost->flops / bytes) : "\n");
+  const auto intensity = cost->flops > 0 ? fmt::format(", {:.3g} FLOP/byte", cost->flops / bytes) : "";
+  out.paragraph(fmt::format("a step of {} at {}: {}, {} at least{}", primitive.has_samples ? workload.batch : 1,
+                            workload.precision, flops_text(cost->flops), format_bytes(static_cast<std::int64_t>(bytes)),
+                            intensity));
+  return out;
 }
 
 json primitive_json(const Primitive& primitive, const Workload& workload) {
@@ -216,7 +222,7 @@ json primitive_json(const Primitive& primitive, const Workload& workload) {
           {"least_bytes", cost && cost->least_bytes ? json(*cost->least_bytes) : json()}};
 }
 
-std::string networks_report(std::size_t width) {
+Document networks_document() {
   Table table(
       {{"network"}, {"parameters", Align::right}, {"forward", Align::right}, {"W", Align::right}, {"what it is"}});
   for (const auto& about : network::all_networks()) {
@@ -224,7 +230,9 @@ std::string networks_report(std::size_t width) {
     table.add({about.name, count_text(cost.total.parameters), flops_text(cost.total.flops),
                fmt::format("{:.2f}", cost.width.value()), about.description});
   }
-  return table.text(width);
+  Document out;
+  out.add(std::move(table));
+  return out;
 }
 
 json networks_json() {

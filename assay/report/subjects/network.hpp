@@ -7,6 +7,7 @@
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
 #include "assay/network/onnx.hpp"
+#include "assay/report/document.hpp"
 
 namespace assay::report {
 
@@ -17,21 +18,21 @@ struct NetworkSize {
 };
 
 /// Layers and totals of a network, for a person.
-std::string network_report(const network::Graph& graph, const NetworkSize& size, std::size_t width);
+Document network_document(const network::Graph& graph, const NetworkSize& size);
 
-/// The same as a document, docs/formats/network.schema.json. Its `graph` is what a worker is given.
+/// The same as JSON, docs/formats/network.schema.json. Its `graph` is what a worker is given.
 json network_json(const network::Graph& graph, const NetworkSize& size);
 
 /// An ONNX file: as its graph, or where it has none its matrix products, convolutions and totals.
-std::string onnx_report(const network::OnnxSummary& summary, const NetworkSize& size, std::size_t width);
+Document onnx_document(const network::OnnxSummary& summary, const NetworkSize& size);
 json onnx_json(const network::OnnxSummary& summary, const NetworkSize& size);
 
 /// Options, FLOPs and least bytes of a primitive. Throws Error{usage} where an option is wrong; so the next.
-std::string primitive_report(const Primitive& primitive, const Workload& workload);
+Document primitive_document(const Primitive& primitive, const Workload& workload);
 json primitive_json(const Primitive& primitive, const Workload& workload);
 
 /// Every network in a line.
-std::string networks_report(std::size_t width);
+Document networks_document();
 json networks_json();
 
 }  // namespace assay::report

@@ -23,7 +23,7 @@ std::string why_empty(const compare::ScalePoint& point) {
   return fmt::format("all {} runs were disturbed", point.disturbed);
 }
 
-std::vector<std::string> cells_of(const compare::ScalePoint& point, bool is_first, bool blocks) {
+std::vector<std::string> cells_of(const compare::ScalePoint& point, bool is_first) {
   std::string interval;
   if (point.speedup_low) interval = fmt::format("{:.2f} to {:.2f}", *point.speedup_low, *point.speedup_high);
   const auto efficiency = is_first ? std::optional(1.0) : point.efficiency;
@@ -36,7 +36,7 @@ std::vector<std::string> cells_of(const compare::ScalePoint& point, bool is_firs
                           : "-",
           interval,
           point.samples_per_second && efficiency ? fmt::format("{:.0f} %", 100 * *efficiency) : "-",
-          point.samples_per_second && efficiency ? efficiency_bar(*efficiency, blocks) : why_empty(point)};
+          point.samples_per_second && efficiency ? efficiency_bar(*efficiency) : why_empty(point)};
 }
 
 /// Of the largest point that was measured.
@@ -47,18 +47,19 @@ std::string serial_text(const compare::ScaleCurve& curve) {
     auto text = fmt::format("At {} CPUs it is as if {:.0f} % of the work did not scale", it->cpus, 100 * share);
     if (share > 0.005)
       text += fmt::format("; then no number of CPUs makes it more than {:.1f} times as fast", 1 / share);
-    return text + ".\n";
+    return text + ".";
   }
   return "";
 }
 
 }  // namespace
 
-std::string scaling_report(const compare::ScalingStudy& study, const Look& look) {
-  auto text = fmt::format("{} on {} {}\n", title(study.workload), study.worker.name, study.worker.release);
+Document scaling_document(const compare::ScalingStudy& study) {
+  Document out;
+  out.paragraph(fmt::format("{} on {} {}", title(study.workload), study.worker.name, study.worker.release));
   using Align = Table::Align;
   for (const auto& curve : study.curves) {
-    text += "\n" + curve_title(curve) + "\n";
+    out.heading(curve_title(curve));
     Table table({{"CPUs", Align::right},
                  {"instances x threads", Align::right},
                  {"batch of each", Align::right, 1},
@@ -67,11 +68,13 @@ std::string scaling_report(const compare::ScalingStudy& study, const Look& look)
                  {"95 % interval", Align::right},
                  {"efficiency", Align::right},
                  {"", Align::left, 2, true}});
-    for (const auto& point : curve.points) table.add(cells_of(point, &point == &curve.points.front(), look.blocks));
-    text += table.text(look.width) + table.room_note(look.width) + serial_text(curve);
+    for (const auto& point : curve.points) table.add(cells_of(point, &point == &curve.points.front()));
+    out.add(std::move(table));
+    if (const auto serial = serial_text(curve); !serial.empty()) out.paragraph(serial);
   }
-  for (const auto& one : study.left_out) text += "\nleft out: " + one;
-  return text + (study.left_out.empty() ? "" : "\n");
+  if (!study.left_out.empty()) out.gap();
+  for (const auto& one : study.left_out) out.paragraph("left out: " + one);
+  return out;
 }
 
 }  // namespace assay::report

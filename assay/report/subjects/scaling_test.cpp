@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/terminal.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(ScalingReport, bars_are_as_long_as_efficiency) {
   eight.disturbed = 3;
   study.curves = {{compare::ScalingKind::strong, compare::ScaledBy::threads, {one, two, four, eight}}};
   study.left_out = {"something"};
-  const auto text = scaling_report(study, {.width = 0, .blocks = false, .colour = false});
+  const auto text = as_terminal(scaling_document(study), {.width = 0, .blocks = false, .colour = false});
   EXPECT_THAT(text, HasSubstr("Strong scaling by threads: the same step on more CPUs\n"));
   EXPECT_THAT(text, HasSubstr("100 %  " + std::string(20, '#') + "\n"));
   EXPECT_THAT(text, HasSubstr("1.60   1.50 to 1.70        80 %  " + std::string(16, '#') + "\n"));

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/exports/markdown.hpp"
-#include "assay/report/table.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::report {
@@ -41,7 +39,7 @@ Table gains_table(const std::vector<tune::Gain>& gains) {
   return table;
 }
 
-std::string factors_text(const std::vector<tune::Factor>& factors, std::size_t width) {
+Table factors_table(const std::vector<tune::Factor>& factors) {
   Table table({{"kind"}, {"change"}, {"gain", Table::Align::right}, {"95 % interval"}});
   double product = 1;
   for (const auto& factor : factors) {
@@ -49,7 +47,7 @@ std::string factors_text(const std::vector<tune::Factor>& factors, std::size_t w
     table.add({factor.name, factor.settings, ratio_text(factor.gain), interval_text(factor.gain)});
   }
   table.add({"all", "", fmt::format("{:.3f}x", product), ""});
-  return table.text(width);
+  return table;
 }
 
 std::string cost_text(const std::string& goal, double seconds) {
@@ -69,87 +67,83 @@ std::string best_text(const tune::Tuning& tuning) {
   return "Best: " + best;
 }
 
-std::string outcome_text(const tune::Tuning& tuning) {
-  auto text = fmt::format("{} on {} {}, for {}\n{}\n\n{}", title(tuning.workload), tuning.worker.name,
-                          tuning.worker.release, tuning.goal, title(tuning.resources), best_text(tuning));
-  if (!tuning.results) return text + "\n";
+void add_outcome(const tune::Tuning& tuning, Document& out) {
+  out.paragraph(fmt::format("{} on {} {}, for {}", title(tuning.workload), tuning.worker.name, tuning.worker.release,
+                            tuning.goal));
+  out.paragraph(title(tuning.resources));
+  out.gap();
+  if (!tuning.results) return out.paragraph(best_text(tuning));
   const auto& results = *tuning.results;
-  if (results.seconds) text += fmt::format("   {}", cost_text(tuning.goal, *results.seconds));
-  text += fmt::format("\n{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain again\n",
-                      results.tried.size(), results.candidates, results.search_runs, results.search_seconds,
-                      results.verify_runs);
+  out.paragraph(best_text(tuning) + (results.seconds ? "   " + cost_text(tuning.goal, *results.seconds) : ""));
+  out.paragraph(fmt::format("{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain again",
+                            results.tried.size(), results.candidates, results.search_runs, results.search_seconds,
+                            results.verify_runs));
   if (!results.within_limit) {
-    text += fmt::format("None that was measured keeps the limit of {}: these come nearest.\n", tuning.goal);
+    out.paragraph(fmt::format("None that was measured keeps the limit of {}: these come nearest.", tuning.goal));
   }
-  return text;
-}
-
-std::string use_text(const tune::Tuning& tuning) {
-  return fmt::format("\nTo use it:  assay exec --tuned {} -- PROGRAM …\nElsewhere:  assay tune --tuned {} --emit {}\n",
-                     tuning.name, tuning.name, "env|sh|json|python|slurm|k8s|gunicorn|triton");
 }
 
 }  // namespace
 
-std::string terminal_tuning(const tune::Tuning& tuning, const Look& look) {
+Document tuning_document(const tune::Tuning& tuning) {
   const auto results = tuning.results.value_or(tune::Results{});
-  auto text = outcome_text(tuning);
-  if (!results.gains.empty())
-    text += "\nGain of the best, measured again\n" + gains_table(results.gains).text(look.width);
+  Document out;
+  add_outcome(tuning, out);
+  if (!results.gains.empty()) {
+    out.heading("Gain of the best, measured again");
+    out.add(gains_table(results.gains));
+  }
   if (!results.factors.empty()) {
-    text += "\nWhere the gain over framework-default comes from, each with those above it in place\n" +
-            factors_text(results.factors, look.width);
+    out.heading("Where the gain over framework-default comes from, each with those above it in place");
+    out.add(factors_table(results.factors));
   }
-  if (const auto map = heat_map(results.tried, look.colour); !map.empty()) {
-    text += "\nCost relative to the cheapest measured, over numbers of threads\n" + map;
+  if (const auto map = heat_map(results.tried, false); !map.empty()) {
+    out.heading("Cost relative to the cheapest measured, over numbers of threads");
+    out.add(CharacterMap{map, heat_map(results.tried, true)});
   }
-  return text + use_text(tuning);
-}
-
-std::string markdown_tuning(const tune::Tuning& tuning) {
-  std::string out = fmt::format("**{}**\n\n{}",
-                                markdown_text(fmt::format("{} on {} {}, for {}", title(tuning.workload),
-                                                          tuning.worker.name, tuning.worker.release, tuning.goal)),
-                                markdown_text(best_text(tuning)));
-  if (!tuning.results) return out + "\n";
-  const auto& results = *tuning.results;
-  if (results.seconds) out += ", " + markdown_text(cost_text(tuning.goal, *results.seconds));
-  out += "\n";
-  if (!results.within_limit) out += "\nNone that was measured keeps the limit: these come nearest.\n";
-  if (!results.gains.empty()) out += "\n" + gains_table(results.gains).markdown();
+  out.gap();
+  out.paragraph(fmt::format("To use it:  assay exec --tuned {} -- PROGRAM …", tuning.name));
+  out.paragraph(fmt::format("Elsewhere:  assay tune --tuned {} --emit {}", tuning.name,
+                            "env|sh|json|python|slurm|k8s|gunicorn|triton"));
   return out;
 }
 
-std::string terminal_journal(const tune::Tuning& tuning) {
-  if (!tuning.results) return "This tuning has no journal.\n";
-  std::string text;
+Document journal_document(const tune::Tuning& tuning) {
+  Document out;
+  if (!tuning.results) out.paragraph("This tuning has no journal.");
   std::size_t number = 0;
-  for (const auto& entry : tuning.results->journal) {
-    text += fmt::format("{:>3}  {:<11}  {}", ++number, entry.why, entry.what);
+  for (const auto& entry : tuning.results.value_or(tune::Results{}).journal) {
+    auto text = fmt::format("{:>3}  {:<11}  {}", ++number, entry.why, entry.what);
     if (entry.against) text += " against " + *entry.against;
     if (entry.seconds) text += "  " + cost_text(tuning.goal, *entry.seconds);
     if (entry.ratio) text += fmt::format("  ratio {:.3f}", *entry.ratio);
     if (entry.expected_seconds) text += fmt::format("  (expected {})", cost_text(tuning.goal, *entry.expected_seconds));
-    if (!entry.decision.empty()) text += "\n       " + entry.decision;
-    text += "\n";
+    out.paragraph(text);
+    if (!entry.decision.empty()) out.paragraph("       " + entry.decision);
   }
-  return text;
+  return out;
 }
 
-std::string terminal_tune_plan(const TunePlan& plan, const Look& look) {
-  auto text = fmt::format("{} on {} {}, for {}\n{}\n\n{}\nGuides\n", title(plan.workload), plan.worker.name,
-                          plan.worker.release, plan.goal, title(plan.resources), plan.rule);
+Document tune_plan_document(const TunePlan& plan) {
+  Document out;
+  out.paragraph(
+      fmt::format("{} on {} {}, for {}", title(plan.workload), plan.worker.name, plan.worker.release, plan.goal));
+  out.paragraph(title(plan.resources));
+  out.gap();
+  out.paragraph(plan.rule);
+  out.paragraph("Guides");
   Table table({{"guide"}, {"settings that act"}, {"what does not, and why"}});
   for (const auto& rival : plan.candidates.rivals) {
     const auto& baseline = rival.baseline;
     table.add({baseline.name, title(baseline.settings), baseline.inert.empty() ? "" : baseline.inert.front()});
     for (std::size_t i = 1; i < baseline.inert.size(); ++i) table.add({"", "", baseline.inert[i]});
   }
-  text += table.text(look.width);
-  text += fmt::format("\n{} candidates; varied: {}\n", plan.candidates.trials.size(),
-                      fmt::join(tune::varied_of(plan.candidates.trials), ", "));
-  for (const auto& one : plan.space.left_out) text += "not varied: " + one + "\n";
-  return text;
+  out.add(std::move(table));
+  out.gap();
+  out.paragraph(fmt::format("{} candidates; varied: {}", plan.candidates.trials.size(),
+                            fmt::join(tune::varied_of(plan.candidates.trials), ", ")));
+  for (const auto& one : plan.space.left_out) out.paragraph("not varied: " + one);
+  return out;
 }
 
 json json_tune_plan(const TunePlan& plan) {

@@ -3,20 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "assay/report/look.hpp"
+#include "assay/report/document.hpp"
 #include "assay/tune/tuner.hpp"
 #include "assay/tune/tuning.hpp"
 
 namespace assay::report {
 
 /// The best settings, what they gain over every guide, where the gain comes from, a heat map, and how to use them.
-std::string terminal_tuning(const tune::Tuning& tuning, const Look& look);
-
-/// The best settings and their gains for a pull request, as GitHub's Markdown.
-std::string markdown_tuning(const tune::Tuning& tuning);
+Document tuning_document(const tune::Tuning& tuning);
 
 /// What the search did and why, a line each.
-std::string terminal_journal(const tune::Tuning& tuning);
+Document journal_document(const tune::Tuning& tuning);
 
 /// Cost over thread counts relative to the cheapest, the best of all other settings in each cell. Empty where less than
 /// two settings were measured.
@@ -33,7 +30,7 @@ struct TunePlan {
   tune::Candidates candidates;
 };
 
-std::string terminal_tune_plan(const TunePlan& plan, const Look& look);
+Document tune_plan_document(const TunePlan& plan);
 json json_tune_plan(const TunePlan& plan);
 
 }  // namespace assay::report

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/markdown.hpp"
+#include "assay/report/renderers/terminal.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -51,7 +54,7 @@ TEST(TuningReport, tells_gains_with_what_is_inert) {
   tune::Gain default_gain{"framework-default", "", {}, {}, false, {1.25, 1.2, 1.3, 6}, {}};
   tune::Gain guide{"paper", "", {}, {"KMP_BLOCKTIME=30: nothing reads it"}, true, {}, {}};
   t.results->gains = {default_gain, guide};
-  const auto text = terminal_tuning(t, {});
+  const auto text = as_terminal(tuning_document(t), {});
   EXPECT_THAT(text, HasSubstr("Best: intra_op=2   100/s"));
   EXPECT_THAT(text, HasSubstr("1.250x  1.200 to 1.300"));
   EXPECT_THAT(text, HasSubstr("these are the best; partly inert: KMP_BLOCKTIME"));
@@ -63,8 +66,8 @@ TEST(TuningReport, as_markdown_has_the_best_and_its_gains) {
   auto t = tuning();
   const tune::Gain gain{"framework-default", "", {}, {}, false, {1.25, 1.2, 1.3, 6}, {}};
   t.results->gains = {gain};
-  const auto text = markdown_tuning(t);
-  EXPECT_THAT(text, HasSubstr("Best: intra&#95;op=2, 100/s\n"));  // 95 is _
+  const auto text = as_markdown(tuning_document(t));
+  EXPECT_THAT(text, HasSubstr("Best: intra&#95;op=2   100/s\n"));  // 95 is _
   EXPECT_THAT(text, HasSubstr("\n| framework-default | default | 1.250x | 1.200 to 1.300 |  |\n"));
 }
 
@@ -72,7 +75,7 @@ TEST(TuningReport, tells_the_journal_line_by_line) {
   auto t = tuning();
   t.results->journal = {{"improvement", "intra_op=2", {}, 0.01, {}, 0.02, "an improvement of 5.0 % is expected of it"},
                         {"race", "intra_op=1", "intra_op=2", {}, 1.5, {}, "the one ahead stays"}};
-  EXPECT_EQ(terminal_journal(t),
+  EXPECT_EQ(as_terminal(journal_document(t), {}),
             "  1  improvement  intra_op=2  100/s  (expected 50/s)\n"
             "       an improvement of 5.0 % is expected of it\n"
             "  2  race         intra_op=1 against intra_op=2  ratio 1.500\n"

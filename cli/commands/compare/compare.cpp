@@ -14,6 +14,7 @@
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/compare/compare_sides.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/stop.hpp"
@@ -280,7 +281,7 @@ int print_families(const CompareOptions& o, const report::FamiliesData& data) {
          data.names.size());
   }
   write_check_files(o.files, title_of(o), report::checks_of(data));
-  print(o.json ? report::json_families(data).dump(2) + "\n" : report::terminal_families(data, terminal_width()));
+  o.json ? print_json(report::json_families(data)) : print_document(report::families_document(data));
   return exit_code_of(o, data.failed(), data.open());
 }
 
@@ -315,7 +316,7 @@ int compare(CompareOptions o) {
          data.comparisons.only_a, shown(data.a), data.comparisons.only_b, shown(data.b));
   }
   write_check_files(o.files, fmt::format("{} against {}", data.b, data.a), report::checks_of(data));
-  print(o.json ? report::json_comparison(data).dump(2) + "\n" : report::terminal_comparison(data, terminal_width()));
+  o.json ? print_json(report::json_comparison(data)) : print_document(report::comparison_document(data));
   return exit_code_of(o, data.failed(), data.open());
 }
 

@@ -4,7 +4,7 @@
 #include "assay/plan/sweep.hpp"
 #include "assay/predict/calibration/calibrated_rows.hpp"
 #include "assay/report/subjects/calibration.hpp"
-#include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 
 namespace assay::cli {
 
@@ -17,7 +17,7 @@ void print_calibration(const std::string& rows, const std::string& devices, bool
   const auto steps = predict::parse_measured_steps(text, rows);
   const auto asked = devices.empty() ? std::vector<std::int64_t>{} : plan::sweep_numbers(devices, "--devices");
   const auto found = predict::calibrate_rows(steps, asked);
-  print(as_json ? to_json(found).dump(2) + "\n" : report::calibration_report(found, terminal_look()));
+  as_json ? print_json(to_json(found)) : print_document(report::calibration_document(found));
 }
 
 }  // namespace assay::cli
