@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import pathlib
 import sys
@@ -24,6 +26,7 @@ class Plan:
     """How a function is measured and judged. Durations are written as the program reads them: 500ms, 2s."""
 
     store: str
+    sides: str  #: folder for what the worker reads
     baseline: str | None = None
     gate: str = "5%"
     runs: int = 10
@@ -66,15 +69,28 @@ def bench(function: Function, plan: Plan, name: str) -> Judged:
     folder = baseline_folder(plan.baseline)
     check_differs(target, function, folder)
     own = import_path(target)
-    sides = [f"env.PYTHONPATH={os.pathsep.join(path)}" for path in ([str(folder), *own], own)]
+    sides = [side_of(plan, "baseline", [str(folder), *own]), side_of(plan, "new", own)]
     return _lockstep(target, plan, sides, calls_in_step(function))
+
+
+def side_of(plan: Plan, kind: str, path: list[str]) -> str:
+    """Writes what a side imports from, first to last, for the worker; a name for it that no other path has."""
+    text = json.dumps(path)
+    name = f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    folder = pathlib.Path(plan.sides)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{name}.{os.getpid()}.part"
+    part.write_text(text, encoding="utf-8")
+    part.rename(folder / f"{name}.json")
+    return name
 
 
 def _lockstep(target: Target, plan: Plan, sides: list[str], calls: int) -> Judged:
     """Measures again, from nothing; more of the same where the gate cannot decide."""
     runs, again = plan.runs, True
     while True:
-        words = ["compare", *sides, "--run", "--json", *words_of({"network": str(target), "worker": "python"})]
+        words = ["compare", *(f"env.BENCH_SIDE={side}" for side in sides), "--run", "--json"]
+        words += words_of({"network": str(target), "worker": "python", "env": {"BENCH_SIDES": plan.sides}})
         words += words_of({"gate": plan.gate, "runs": runs, "again": again, "option": {"calls": calls}})
         words += words_of({"store": plan.store, "seconds": plan.seconds, "warmup": plan.warmup})
         words += words_of({"retries": plan.retries, "quiet": True})
@@ -105,7 +121,8 @@ def _against_stored(target: Target, function: Function, plan: Plan, name: str) -
         calls = int((trial["workload"].get("options") or {}).get("calls", calls))
     words = ["run", str(target), "--json", "--no-peak", "--again", "--quiet", "--worker=python"]
     words += words_of({"name": name, "runs": plan.runs, "seconds": plan.seconds, "warmup": plan.warmup})
-    words += words_of({"env": {"PYTHONPATH": os.pathsep.join(import_path(target))}, "option": {"calls": calls}})
+    side = side_of(plan, "new", import_path(target))
+    words += words_of({"env": {"BENCH_SIDES": plan.sides, "BENCH_SIDE": side}, "option": {"calls": calls}})
     words += words_of({"retries": plan.retries, "store": plan.store})
     results = Results.of(call(words, allowed=(0, 4), variables=variables()).document())
     if results[0].median_ns is None:

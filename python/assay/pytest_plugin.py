@@ -53,7 +53,7 @@ class AssayBench(Protocol):
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assay", "measuring with Assay")
     for name, text in _OPTIONS.items():
-        group.addoption(f"--assay-{name}", default=None, metavar=name.upper(), help=text)
+        group.addoption(f"--assay-{name}", default=None, metavar=name.upper(), help=text.replace("%", "%%"))
         parser.addini(f"assay_{name.replace('-', '_')}", text, default=None)
 
 
@@ -88,7 +88,7 @@ def _plan(config: pytest.Config) -> _bench.Plan:
     if "://" not in str(store) and not str(store).startswith("@"):
         store.parent.mkdir(parents=True, exist_ok=True)
     return _bench.changed(
-        _bench.Plan(store=str(store)),
+        _bench.Plan(store=str(store), sides=str(config.rootpath / ".assay" / "sides")),
         baseline=_option(config, "baseline"),
         gate=_option(config, "gate"),
         runs=_number(config, "runs"),

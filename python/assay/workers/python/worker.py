@@ -1,9 +1,11 @@
 """Calls `file.py:function` without arguments; a step is as many calls as the option `calls` says.
 
-What PYTHONPATH names is imported before what is beside the file, so that two sides can import two releases.
+BENCH_SIDES/BENCH_SIDE.json, where these variables are set, lists folders that are imported from first, so that two
+sides can import two releases.
 """
 
 import importlib.util
+import json
 import os
 import pathlib
 import sys
@@ -15,6 +17,17 @@ import assay_file  # noqa: E402
 import assay_worker  # noqa: E402
 
 sys.path.pop(0)  # users' code finds neither these nor what is beside this file
+
+
+def import_first():
+    """Puts the folders of this side before all others."""
+    folder, side = os.environ.get("BENCH_SIDES"), os.environ.get("BENCH_SIDE")
+    if folder is None or side is None:
+        return
+    try:
+        sys.path[:0] = json.loads(pathlib.Path(folder, side + ".json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise assay_worker.Refused("side %s: %s: %s." % (side, error.filename, error.strerror)) from None
 
 
 def load(path: str):
@@ -37,6 +50,7 @@ class Function(assay_worker.Framework):
         prepare.refuse_settings_beyond(set())
         self.calls = range(prepare.options({"calls": 1})["calls"])
         assay_file.read(prepare)
+        import_first()
         path, name = prepare.file["path"], prepare.file["function"]
         self.function = getattr(load(path), name, None)
         if not callable(self.function):
