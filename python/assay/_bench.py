@@ -18,10 +18,10 @@ from assay._program import AssayError, call, words_of
 from assay._results import Results
 
 WORKERS = pathlib.Path(__file__).resolve().parent / "workers"
-# A step is so many calls that it takes at least this: far more than reading the clock, and far less than a scheduler's time
-# slice. What others take from the machine then hits few steps, and medians do not see it.
+# A step is so many calls that it takes at least this: far more than reading the clock, and far less than a time
+# slice of the scheduler. What others take from the machine then hits few steps, and medians do not see it.
 _STEP_NS = 100_000
-_PAIR_STEPS = 8
+_SLICE_NS = 1_500_000  # so long is the turn of a side, for the same reason
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def bench(function: Function, plan: Plan, name: str) -> Judged:
     check_differs(target, function, folder)
     own = import_path(target)
     sides = [side_of(plan, "baseline", [str(folder), *own]), side_of(plan, "new", own)]
-    return _lockstep(target, plan, sides, calls_in_step(function))
+    return _lockstep(target, plan, sides, step_of(function))
 
 
 def side_of(plan: Plan, kind: str, path: list[str]) -> str:
@@ -88,19 +88,19 @@ def side_of(plan: Plan, kind: str, path: list[str]) -> str:
     return name
 
 
-def _lockstep(target: Target, plan: Plan, sides: list[str], calls: int) -> Judged:
+def _lockstep(target: Target, plan: Plan, sides: list[str], step: Step) -> Judged:
     """Measures again, from nothing; more of the same where the gate cannot decide."""
     runs, again = plan.runs, True
     while True:
         words = ["compare", *(f"env.BENCH_SIDE={side}" for side in sides), "--run", "--json"]
         words += words_of({"network": str(target), "worker": "python", "env": {"BENCH_SIDES": plan.sides}})
-        words += words_of({"gate": plan.gate, "runs": runs, "again": again, "option": {"calls": calls}})
+        words += words_of({"gate": plan.gate, "runs": runs, "again": again, "option": {"calls": step.calls}})
         words += words_of({"store": plan.store, "seconds": plan.seconds, "warmup": plan.warmup})
-        words += words_of({"retries": plan.retries, "pair_steps": _PAIR_STEPS, "quiet": True})
+        words += words_of({"retries": plan.retries, "pair_steps": step.pair_steps, "quiet": True})
         found = Comparisons.of(call(words, allowed=(0, 3, 5), variables=variables()).document())
         _refuse_failed(found, plan)
         if found.passed is not None or 2 * runs > plan.most_runs:
-            return Judged(found, None, calls)
+            return Judged(found, None, step.calls)
         runs, again = 2 * runs, False
 
 
@@ -118,7 +118,7 @@ def _against_stored(target: Target, function: Function, plan: Plan, name: str) -
     """A campaign of this test, beside the one that was stored before: fresh processes, but at another time."""
     store = Store(plan.store)
     before = [one for one in _campaigns(store) if one.name == name and one.done == one.runs]
-    calls = calls_in_step(function)
+    calls = step_of(function).calls
     if before:
         trial = store.results(before[-1].id)[0].document["trial"]
         calls = int((trial["workload"].get("options") or {}).get("calls", calls))
@@ -147,15 +147,24 @@ def _campaigns(store: Store) -> list[Any]:
         raise
 
 
-def calls_in_step(function: Function) -> int:
-    """A power of two; the same for both sides. What the function raises is raised here, before anything is measured."""
+@dataclass(frozen=True)
+class Step:
+    """What is timed at once, the same for both sides."""
+
+    calls: int  #: of the function, a power of two
+    pair_steps: int  #: steps that count in the turn of a side
+
+
+def step_of(function: Function) -> Step:
+    """By calling it here. What the function raises is raised before anything is measured."""
     calls = 1
     while True:
         begin = time.perf_counter_ns()
         for _ in range(calls):
             function()
-        if time.perf_counter_ns() - begin >= _STEP_NS or calls >= 1 << 20:
-            return calls
+        took = time.perf_counter_ns() - begin
+        if took >= _STEP_NS or calls >= 1 << 20:
+            return Step(calls, max(2, min(50, _SLICE_NS // max(1, took))))
         calls *= 2
 
 

@@ -73,8 +73,8 @@ def program() -> pathlib.Path:
 
 
 def version() -> str:
-    """What `assay --version` prints."""
-    return call(["--version"]).output.strip()
+    """The first line of `assay --version`; the others say how it was built, and for what."""
+    return call(["--version"]).output.strip().partition("\n")[0]
 
 
 def position(text: Scalar, what: str) -> str:
