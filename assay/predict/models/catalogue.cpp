@@ -301,10 +301,10 @@ ModelShape guessed_model(std::string name, double parameters, double active_para
   m.name = std::move(name);
   m.source = "guessed from its size";
   m.head_dim = 128;
-  m.hidden = std::max<std::int64_t>(2, std::llround(hidden / 128)) * 128;
-  m.layers = std::max<std::int64_t>(2, std::llround(blocks / (kLayer * hidden * hidden)));
+  m.hidden = std::max<std::int64_t>(1, std::llround(hidden / 1024)) * 1024;
+  m.layers = std::max<std::int64_t>(2, std::llround(blocks / (kLayer * static_cast<double>(m.hidden * m.hidden))));
   m.heads = m.hidden / m.head_dim;
-  m.kv_heads = m.heads % 8 == 0 ? 8 : m.heads;
+  m.kv_heads = 8;
   m.feedforward = 128 * std::llround(3.5 * static_cast<double>(m.hidden) / 128);
   m.vocabulary = static_cast<std::int64_t>(kWords);
   if (parameters < 1.5 * active_parameters) return m;
