@@ -1,7 +1,7 @@
 """Which rows of published tables calibrate and which are held out. Fixed before anything was fitted to them.
 
-Kernels: three shapes in ten are held out, by a hash of what was measured without the device, so that a shape is held out
-on every device. Serving: tensor splits of 2 and the whole of GB200 are held out of aic_llm_serving_dense; of
+Kernels: three shapes in ten are held out, by a hash of what was measured without the device, so that a shape is held
+out on every device. Serving: tensor splits of 2 and the whole of GB200 are held out of aic_llm_serving_dense; of
 splitwise_inference each configuration in turn.
 """
 

@@ -11,6 +11,7 @@
 #include "assay/store/named_artifact.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/fit_kernels.hpp"
 #include "cli/commands/fit_link.hpp"
 #include "cli/fitter.hpp"
 #include "cli/flags/answer.hpp"
@@ -38,6 +39,7 @@ struct FitFlags {
   bool link = false;
   bool across_platforms = false;
   LinkFlags collectives;
+  KernelFlags kernels;
 };
 
 void read_assignments(FitFlags& o) {
@@ -142,7 +144,23 @@ int score_known(const FitFlags& o) {
   return 0;
 }
 
+/// Laws of kernels have their tables from flags of their own: what else says data would change nothing.
+void check_kernels(const FitFlags& o) {
+  const bool other_data = !o.file.empty() || !o.campaign.empty() || o.link || !o.collectives.collectives.empty();
+  const bool other_ask = !o.score.empty() || !o.at.empty() || !o.table.empty() || !o.where.empty() ||
+                         !o.roles.empty() || !o.columns.factors.empty() || !o.columns.ignored.empty() ||
+                         !o.name.empty() || !o.request.families.empty() || o.across_platforms;
+  if (!other_data && !other_ask) return;
+  fail(ErrorKind::usage,
+       "--kernels and --device go with --out and --json alone: leave other data and the flags of its laws out.");
+}
+
 int fit(FitFlags& o) {
+  if (!o.kernels.tables.empty() || !o.kernels.device.empty()) {
+    check_kernels(o);
+    fit_kernels(o.kernels, o.out, o.answer);
+    return 0;
+  }
   const bool has_files = !o.collectives.collectives.empty();
   if (has_files && (!o.campaign.empty() || !o.file.empty())) {
     fail(ErrorKind::usage, "--collectives: those files are what is fitted. Leave {} out.",
@@ -225,13 +243,15 @@ void add_fit(CLI::App& command, Invocation& invocation) {
                    "Fit one law over several machines: their measured peak, memory bandwidth and links are factors");
   command.add_flag("--link", o->link, "Fit what a message costs between ranks to the collectives of --campaign");
   add_link_flags(command, o->collectives);
+  add_kernel_flags(command, o->kernels);
   add_answer_flags(command, o->answer);
   command.footer(
       "Columns of text split the rows into groups, with a law for each.\n"
       "assay fit times.csv --time step_ms\n"
       "assay fit --campaign sweep --where mode=train --out law.json\n"
       "assay fit --score law.json --at batch=64 --at threads=2\n"
-      "assay fit --link --campaign links");
+      "assay fit --link --campaign links\n"
+      "assay fit --kernels gemm.csv,attention.csv --device h100 --out h100.json");
   command.callback([o, &invocation] { invocation.exit_code = fit(*o); });
 }
 
