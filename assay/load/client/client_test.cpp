@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include "assay/load/client/client.hpp"
+#include "assay/load/null_server.hpp"
+#include "assay/load/point.hpp"
+#include "assay/load/rate_search.hpp"
+#include "assay/load/simulation.hpp"
+
+namespace {
+
+using namespace assay::load;
+
+constexpr double kNoBudget = 1e18;
+
+LoadPoint sent_to(const std::string& url, const Arrivals& arrivals, Sending sending, Ledger::Rules rules = {}) {
+  const auto sent = send_schedule(parse_target(url), sending, draw_schedule(arrivals), rules);
+  return summarise(arrivals, sent, {}, kNoBudget);
+}
+
+Arrivals some(double rate, std::int64_t requests) {
+  Arrivals arrivals;
+  arrivals.rate_per_second = rate;
+  arrivals.requests = requests;
+  arrivals.input_words = 20;
+  arrivals.output_tokens = 16;
+  return arrivals;
+}
+
+TEST(Client, StreamsAreReadAndTokensCounted) {
+  NullService service;
+  service.tokens = 4;
+  const NullServer server(service);
+  Sending sending;
+  sending.form.api = Api::completions;
+  const auto point = sent_to(server.url() + "/v1/completions", some(500, 200), sending);
+  EXPECT_EQ(point.outcomes.at(RequestOutcome::ok), 200);
+  EXPECT_EQ(point.output_tokens, 200 * 16);
+  EXPECT_EQ(point.input_tokens, 200 * 20);
+  EXPECT_EQ(point.chunks, 200 * 4);  // four tokens in each
+  EXPECT_EQ(server.served(), 200);
+}
+
+TEST(Client, AClosedLoopHasSoManyRequestsUnderWay) {
+  NullService service;
+  service.service_ns = 1'000'000;
+  const NullServer server(service);
+  auto arrivals = some(0, 100);
+  arrivals.kind = ArrivalKind::closed;
+  const auto point = sent_to(server.url(), arrivals, {}, {.clients = 3});
+  EXPECT_EQ(point.outcomes.at(RequestOutcome::ok), 100);
+  EXPECT_EQ(point.client.most_under_way, 3);
+  EXPECT_EQ(point.client.connections, 3);
+}
+
+TEST(Client, ACapOnConnectionsIsKeptAndWhatWaitedIsCounted) {
+  NullService service;
+  service.service_ns = 20'000'000;
+  const NullServer server(service);
+  Sending sending;
+  sending.connections = 2;
+  const auto point = sent_to(server.url(), some(1000, 20), sending);
+  EXPECT_EQ(point.outcomes.at(RequestOutcome::ok), 20);
+  EXPECT_EQ(point.client.most_under_way, 2);
+  EXPECT_GT(point.client.waited_for_connection, 0);
+  // The last of 20 by two at a time waited for nine services of 20 ms.
+  EXPECT_GT(*point.times[0].from_schedule[0].ns, 60e6);
+}
+
+TEST(Client, AServerThatIsNotThereIsAnOutcome) {
+  std::string url;
+  {
+    const NullServer server({});
+    url = server.url();
+  }
+  const auto point = sent_to(url, some(1000, 10), {});
+  EXPECT_EQ(point.outcomes.at(RequestOutcome::cannot_connect), 10);
+}
+
+TEST(Client, SlowAnswersTimeOutAndTheEndLeavesPendingOnes) {
+  NullService service;
+  service.service_ns = 10'000'000'000;
+  const NullServer server(service);
+  Sending sending;
+  sending.timeout_ns = 100'000'000;
+  EXPECT_EQ(sent_to(server.url(), some(1000, 10), sending).outcomes.at(RequestOutcome::timed_out), 10);
+  sending.timeout_ns = 60'000'000'000;
+  sending.drain_ns = 50'000'000;
+  EXPECT_EQ(sent_to(server.url(), some(1000, 10), sending).outcomes.at(RequestOutcome::pending), 10);
+}
+
+TEST(Client, UrlsThatItDoesNotSpeakAreRefused) {
+  for (const auto* url : {"https://127.0.0.1/", "127.0.0.1:80", "http://", "http://u:p@127.0.0.1/",
+                          "http://127.0.0.1:99999/", "http://127.0.0.1/a b"}) {
+    EXPECT_THROW(parse_target(url), assay::Error) << url;
+  }
+  EXPECT_EQ(parse_target("http://127.0.0.1:8000?x=1").path, "/?x=1");
+}
+
+TEST(NullServer, ItsServiceIsReadFromText) {
+  const auto service = parse_null_service("port=18080,workers=2,service=2ms,chunks=16,gap=5ms");
+  EXPECT_EQ(service.port, 18080);
+  EXPECT_EQ(service.workers, 2);
+  EXPECT_EQ(service.service_ns, 2'000'000);
+  EXPECT_EQ(service.gap_ns, 5'000'000);
+  for (const auto* wrong : {"workers", "workers=x", "speed=1", "port=70000", "tokens=0"}) {
+    EXPECT_THROW(parse_null_service(wrong), assay::Error) << wrong;
+  }
+}
+
+TEST(RateSearch, FindsTheRateOfAKnownShare) {
+  // Requests are over a limit independently with log-odds 20 ln(rate / 100) - ln 99: a p99 holds up to 100 a second.
+  RateQuestion question;
+  question.limits = {{Metric::latency, 0.99, 1e9}};
+  question.first_rate = 7;
+  std::uint64_t state = 1;
+  const auto found = find_rate(question, [&](double rate, std::int64_t requests, std::int64_t) {
+    const auto p = 1 / (1 + std::exp(-(20 * std::log(rate / 100) - std::log(99.0))));
+    RatePoint point{rate, requests, {0}, {1}, false};
+    for (std::int64_t i = 0; i < requests; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      if (static_cast<double>(state >> 11U) * 0x1p-53 < p) ++point.over[0];
+    }
+    return std::optional(point);
+  });
+  EXPECT_EQ(found.end, SearchEnd::found);
+  EXPECT_NEAR(*found.rate_per_second, 100, 5);
+  EXPECT_LT(*found.low_per_second, *found.rate_per_second);
+}
+
+TEST(RateSearch, SaysWhereEveryRateHoldsAndWhereTheClientIsStarved) {
+  RateQuestion question;
+  question.limits = {{Metric::latency, 0.9, 1e9}};
+  question.most_rate = 1000;
+  bool starved = false;
+  const auto measure = [&](double rate, std::int64_t requests, std::int64_t) {
+    return std::optional(RatePoint{rate, requests, {0}, {1}, starved});
+  };
+  EXPECT_EQ(find_rate(question, measure).end, SearchEnd::above);
+  starved = true;
+  EXPECT_EQ(find_rate(question, measure).end, SearchEnd::starved);
+}
+
+}  // namespace
