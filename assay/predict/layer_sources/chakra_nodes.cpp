@@ -6,6 +6,7 @@
 #include "assay/core/text/json.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/protobuf.hpp"
+#include "assay/predict/layer_source.hpp"
 #include "assay/predict/layer_sources/json_members.hpp"
 
 namespace assay::predict {
