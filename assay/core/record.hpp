@@ -237,13 +237,29 @@ void describe(V& v, Validity& x) {
   v("reasons", x.reasons);
 }
 
+/// Order statistics around a quantile of a run's samples. Each end holds with 99 % confidence where samples are
+/// independent.
+struct QuantileInterval {
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+};
+
+template <typename V>
+void describe(V& v, QuantileInterval& i) {
+  required(v, "low_ns", i.low_ns);
+  required(v, "high_ns", i.high_ns);
+}
+
 /// Figures of a run's samples after the warm-up, kept beside them so that readers decode nothing.
 struct Summary {
   std::int64_t n = 0;            ///< samples in all, warm-up included
   std::int64_t steady_from = 0;  ///< index of the first sample that is summarised
   std::optional<std::int64_t> median_ns;
-  std::optional<std::int64_t> p90_ns;
-  std::optional<std::int64_t> p99_ns;
+  std::optional<std::int64_t> p90_ns;          ///< null below 64 samples that are summarised
+  std::optional<std::int64_t> p99_ns;          ///< null below 662
+  std::optional<std::int64_t> steady_samples;  ///< that are summarised; null in records of older versions
+  std::optional<QuantileInterval> p90_interval;
+  std::optional<QuantileInterval> p99_interval;
   std::optional<double> samples_per_second;  ///< of the whole run: batch x steps of all instances over time
   std::optional<double> watts;  ///< power of all hosts while steps were timed; null where one of them does not tell
   std::optional<double> samples_per_joule;
@@ -257,6 +273,9 @@ void describe(V& v, Summary& s) {
   v("median_ns", s.median_ns);
   v("p90_ns", s.p90_ns);
   v("p99_ns", s.p99_ns);
+  v("steady_samples", s.steady_samples);
+  v("p90_interval", s.p90_interval);
+  v("p99_interval", s.p99_interval);
   v("samples_per_second", s.samples_per_second);
   v("watts", s.watts);
   v("samples_per_joule", s.samples_per_joule);

@@ -14,6 +14,12 @@ std::size_t median_interval_rank(std::size_t n, double confidence) {
   return rank;
 }
 
+std::size_t fewest_for_interval(double confidence) {
+  std::size_t n = 1;
+  while (median_interval_rank(n, confidence) == 0) ++n;
+  return n;
+}
+
 std::optional<Interval> median_interval(std::vector<double> values, double confidence) {
   const std::size_t rank = median_interval_rank(values.size(), confidence);
   if (rank == 0) return std::nullopt;

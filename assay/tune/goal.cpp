@@ -1,10 +1,12 @@
 #include "assay/tune/goal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "assay/core/error.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/stats/quantile.hpp"
 
 namespace assay::tune {
 namespace {
@@ -24,24 +26,17 @@ TailLimit parse_limit(const std::string& whole, const std::string& text) {
   if (less == std::string::npos) bad_goal(whole);
   const auto quantile = text.substr(0, less);
   TailLimit limit;
-  if (quantile == "p50") {
-    limit.percent = 50;
-  } else if (quantile == "p90") {
-    limit.percent = 90;
-  } else if (quantile == "p99") {
-    limit.percent = 99;
-  } else {
-    fail(ErrorKind::usage, "--goal: {} is not a quantile that runs keep. Write p50, p90 or p99.", shown(quantile));
+  constexpr std::array kPercents{50, 90, 95, 99};
+  const auto* const percent =
+      std::find_if(kPercents.begin(), kPercents.end(), [&](int one) { return quantile == fmt::format("p{}", one); });
+  if (percent == kPercents.end()) {
+    fail(ErrorKind::usage, "--goal: {} is not a quantile that can be limited. Write p50, p90, p95 or p99.",
+         shown(quantile));
   }
+  limit.percent = *percent;
   limit.seconds = parse_seconds(text.substr(less + 1), "--goal");
   if (!(limit.seconds > 0)) bad_goal(whole);
   return limit;
-}
-
-std::optional<double> tail_seconds(const TailLimit& limit, const Summary& summary) {
-  const auto ns = limit.percent == 50 ? summary.median_ns : limit.percent == 90 ? summary.p90_ns : summary.p99_ns;
-  if (!ns) return {};
-  return static_cast<double>(*ns) / 1e9;
 }
 
 }  // namespace
@@ -64,17 +59,26 @@ std::string title(const Goal& goal) {
   return fmt::format("{}@p{}<{:g}ms", name_of(goal.metric), goal.limit->percent, goal.limit->seconds * 1e3);
 }
 
-double penalty_of(const Goal& goal, const Summary& summary) {
-  if (!goal.limit) return 1;
-  const auto tail = tail_seconds(*goal.limit, summary);
-  return tail ? std::pow(std::max(1.0, *tail / goal.limit->seconds), kSlope) : 1;
+double penalty_of(const Goal& goal, const Tail& tail) {
+  return goal.limit ? std::pow(std::max(1.0, tail.seconds / goal.limit->seconds), kSlope) : 1;
 }
 
-bool within_limit(const Goal& goal, const Summary& summary) {
-  return penalty_of(goal, summary) <= 1;
+Tail tail_of(const TailLimit& limit, const std::vector<double>& sorted_ns) {
+  if (sorted_ns.empty()) return {};
+  const auto over = sorted_ns.end() - std::upper_bound(sorted_ns.begin(), sorted_ns.end(), limit.seconds * 1e9);
+  return {std::ssize(sorted_ns), over, stats::quantile_sorted(sorted_ns, limit.percent / 100.0) / 1e9};
 }
 
-std::optional<double> cost_of(const Goal& goal, const Summary& summary) {
+bool within_limit(const TailLimit& limit, const Tail& tail) {
+  return 100 * tail.over <= (100 - limit.percent) * tail.samples;
+}
+
+stats::Kept judge(const TailLimit& limit, const Tail& tail) {
+  return stats::judge_tail(static_cast<std::size_t>(tail.samples), static_cast<std::size_t>(tail.over),
+                           limit.allowed());
+}
+
+std::optional<double> cost_of(const Goal& goal, const Summary& summary, const Tail& tail) {
   std::optional<double> seconds;
   if (goal.metric == Metric::latency) {
     if (summary.median_ns) seconds = static_cast<double>(*summary.median_ns) / 1e9;
@@ -82,7 +86,7 @@ std::optional<double> cost_of(const Goal& goal, const Summary& summary) {
     seconds = 1 / *summary.samples_per_second;
   }
   if (!seconds || !(*seconds > 0)) return {};
-  return *seconds * penalty_of(goal, summary);
+  return *seconds * penalty_of(goal, tail);
 }
 
 }  // namespace assay::tune

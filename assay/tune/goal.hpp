@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/stats/tail.hpp"
 
 namespace assay::tune {
 
@@ -11,8 +13,18 @@ enum class Metric { latency, throughput };
 
 /// A bound on the tail: "p99<50ms".
 struct TailLimit {
-  int percent = 99;  ///< 50, 90 or 99
+  int percent = 99;  ///< 50, 90, 95 or 99
   double seconds = 0;
+
+  /// Share of steps that may take longer.
+  double allowed() const { return (100 - percent) / 100.0; }
+};
+
+/// What the steps of a run, or of several, say about a limit.
+struct Tail {
+  std::int64_t samples = 0;
+  std::int64_t over = 0;  ///< of those: took longer than the limit
+  double seconds = 0;     ///< the quantile that the limit is on, of one run: it leads the search and is not printed
 };
 
 /// What is sought: the shortest step, or the most samples a second, within a bound on the tail where there is one.
@@ -27,18 +39,29 @@ std::string title(const Goal& goal);
 
 /// What a run costs, in seconds: of a step, or of a sample through all instances together. A run beyond the limit costs
 /// as much more as would take it there with a strong slope, so that the search is led back. Null where it has no
-/// result.
-std::optional<double> cost_of(const Goal& goal, const Summary& summary);
+/// result. `tail` is read where the goal has a limit.
+std::optional<double> cost_of(const Goal& goal, const Summary& summary, const Tail& tail = {});
 
 /// The part of that for exceeding the limit; 1 where it is kept.
-double penalty_of(const Goal& goal, const Summary& summary);
+double penalty_of(const Goal& goal, const Tail& tail);
 
-/// Whether a run kept the limit.
-bool within_limit(const Goal& goal, const Summary& summary);
+/// Of the sorted times of steps, in nanoseconds.
+Tail tail_of(const TailLimit& limit, const std::vector<double>& sorted_ns);
+
+/// Whether no more steps than allowed took longer: of these, not as a proof.
+bool within_limit(const TailLimit& limit, const Tail& tail);
+
+/// What the binomial bound says of all steps there will be.
+stats::Kept judge(const TailLimit& limit, const Tail& tail);
 
 }  // namespace assay::tune
 
 namespace assay {
+
+template <>
+struct EnumNames<stats::Kept> {
+  static constexpr std::array<const char*, 3> names{"proved", "undecided", "broken"};
+};
 
 template <>
 struct EnumNames<tune::Metric> {

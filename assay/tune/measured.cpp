@@ -6,6 +6,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/core/text/hash.hpp"
+#include "assay/measure/agent/summary.hpp"
 
 namespace assay::tune {
 namespace {
@@ -47,16 +48,28 @@ plan::Campaign MeasuredObjective::campaign(const std::string& what) const {
   return campaign;
 }
 
-std::vector<store::RunRow> MeasuredObjective::rows_of(const std::string& campaign, std::size_t candidate) {
-  auto rows = store_.runs({.campaign = campaign, .trial = ids_[candidate]});
-  std::sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.index < y.index; });
-  return rows;
+std::vector<MeasuredObjective::Evaluation> MeasuredObjective::evaluations(const std::string& campaign,
+                                                                          std::size_t candidate) {
+  const store::Filter filter{.campaign = campaign, .trial = ids_[candidate]};
+  std::map<std::int64_t, Tail> tails;  // by the run's index
+  if (setup_.goal.limit) {
+    store_.records(filter, [&](const Record& record) {
+      if (record.outcome.kind != OutcomeKind::ok) return;
+      const auto samples = measure::steady_samples(record.ranks, setup_.candidates[candidate]);
+      tails[record.index] = tail_of(*setup_.goal.limit, samples);
+    });
+  }
+  std::vector<Evaluation> out;
+  for (auto& row : store_.runs(filter)) out.push_back({row, tails[row.index]});
+  std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.row.index < y.row.index; });
+  return out;
 }
 
-void MeasuredObjective::count(const store::RunRow& row, std::size_t candidate) {
+void MeasuredObjective::count(const Evaluation& one, std::size_t candidate) {
   ++spent_.runs;
-  spent_.seconds += static_cast<double>(row.duration_ns) / 1e9;
-  if (row.outcome == OutcomeKind::ok) within_[candidate].push_back(tune::within_limit(setup_.goal, row.summary));
+  spent_.seconds += static_cast<double>(one.row.duration_ns) / 1e9;
+  tails_[candidate].samples += one.tail.samples;
+  tails_[candidate].over += one.tail.over;
 }
 
 std::vector<std::optional<double>> MeasuredObjective::measure(const std::vector<std::size_t>& candidates) {
@@ -73,30 +86,31 @@ std::vector<std::optional<double>> MeasuredObjective::measure(const std::vector<
   std::vector<std::optional<double>> out;
   for (const auto candidate : candidates) {
     const auto index = next[candidate]++;
-    const auto rows = rows_of(id, candidate);
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.index == index; });
-    ASSAY_CHECK(row != rows.end());
-    count(*row, candidate);
-    const auto cost = row->outcome == OutcomeKind::ok ? cost_of(setup_.goal, row->summary) : std::nullopt;
+    const auto all = evaluations(id, candidate);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.row.index == index; });
+    ASSAY_CHECK(found != all.end());
+    count(*found, candidate);
+    const auto& row = found->row;
+    const auto cost = row.outcome == OutcomeKind::ok ? cost_of(setup_.goal, row.summary, found->tail) : std::nullopt;
     out.push_back(cost ? std::optional(std::log(*cost)) : std::nullopt);
   }
   return out;
 }
 
-std::optional<double> MeasuredObjective::log_ratio(const store::RunRow& a, const store::RunRow& b, std::size_t index_a,
+std::optional<double> MeasuredObjective::log_ratio(const Evaluation& a, const Evaluation& b, std::size_t index_a,
                                                    std::size_t index_b) const {
-  if (a.outcome != OutcomeKind::ok || b.outcome != OutcomeKind::ok) return {};
+  if (a.row.outcome != OutcomeKind::ok || b.row.outcome != OutcomeKind::ok) return {};
   if (!setup_.lockstep) {
-    const auto cost_a = cost_of(setup_.goal, a.summary);
-    const auto cost_b = cost_of(setup_.goal, b.summary);
+    const auto cost_a = cost_of(setup_.goal, a.row.summary, a.tail);
+    const auto cost_b = cost_of(setup_.goal, b.row.summary, b.tail);
     return cost_a && cost_b ? std::optional(std::log(*cost_b / *cost_a)) : std::nullopt;
   }
-  if (!b.digest.pair_log_ratio) return {};
-  double ratio = *b.digest.pair_log_ratio;  // of steps
+  if (!b.row.digest.pair_log_ratio) return {};
+  double ratio = *b.row.digest.pair_log_ratio;  // of steps
   if (setup_.goal.metric == Metric::throughput) {
     ratio += std::log(samples_of(setup_.candidates[index_a]) / samples_of(setup_.candidates[index_b]));
   }
-  return ratio + std::log(penalty_of(setup_.goal, b.summary) / penalty_of(setup_.goal, a.summary));
+  return ratio + std::log(penalty_of(setup_.goal, b.tail) / penalty_of(setup_.goal, a.tail));
 }
 
 std::vector<double> MeasuredObjective::race(std::size_t a, std::size_t b, std::int64_t pairs) {
@@ -106,11 +120,11 @@ std::vector<double> MeasuredObjective::race(std::size_t a, std::size_t b, std::i
   plan.trials = {setup_.candidates.at(a), setup_.candidates.at(b)};
   plan.runs = before + pairs;
   const auto id = work_(plan);
-  const auto rows_a = rows_of(id, a);
-  const auto rows_b = rows_of(id, b);
+  const auto rows_a = evaluations(id, a);
+  const auto rows_b = evaluations(id, b);
   std::vector<double> out;
   for (std::size_t i = 0; i < std::min(rows_a.size(), rows_b.size()); ++i) {
-    if (rows_a[i].index < before || rows_a[i].index >= before + pairs) continue;
+    if (rows_a[i].row.index < before || rows_a[i].row.index >= before + pairs) continue;
     count(rows_a[i], a);
     count(rows_b[i], b);
     if (const auto ratio = log_ratio(rows_a[i], rows_b[i], a, b)) out.push_back(*ratio);
@@ -119,10 +133,13 @@ std::vector<double> MeasuredObjective::race(std::size_t a, std::size_t b, std::i
   return out;
 }
 
+Tail MeasuredObjective::tail(std::size_t candidate) const {
+  const auto known = tails_.find(candidate);
+  return known == tails_.end() ? Tail{} : known->second;
+}
+
 bool MeasuredObjective::within_limit(std::size_t candidate) const {
-  const auto known = within_.find(candidate);
-  if (known == within_.end()) return true;
-  return 2 * std::count(known->second.begin(), known->second.end(), true) > std::ssize(known->second);
+  return !setup_.goal.limit || tune::within_limit(*setup_.goal.limit, tail(candidate));
 }
 
 }  // namespace assay::tune

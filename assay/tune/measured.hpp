@@ -40,14 +40,23 @@ class MeasuredObjective : public Objective {
   Spent spent() const override { return spent_; }
   bool within_limit(std::size_t candidate) const override;
 
+  const std::optional<TailLimit>& limit() const { return setup_.goal.limit; }
+
+  /// What all steps of a candidate that were measured say about the goal's limit.
+  Tail tail(std::size_t candidate) const;
+
   /// The index of a trial, which joins the candidates where it is none of them.
   std::size_t index_of(const Trial& trial);
 
  private:
   plan::Campaign campaign(const std::string& what) const;
-  std::vector<store::RunRow> rows_of(const std::string& campaign, std::size_t candidate);
-  void count(const store::RunRow& row, std::size_t candidate);
-  std::optional<double> log_ratio(const store::RunRow& a, const store::RunRow& b, std::size_t index_a,
+  struct Evaluation {
+    store::RunRow row;
+    Tail tail;  ///< where the goal has a limit
+  };
+  std::vector<Evaluation> evaluations(const std::string& campaign, std::size_t candidate);
+  void count(const Evaluation& one, std::size_t candidate);
+  std::optional<double> log_ratio(const Evaluation& a, const Evaluation& b, std::size_t index_a,
                                   std::size_t index_b) const;
 
   MeasuredSetup setup_;
@@ -57,7 +66,7 @@ class MeasuredObjective : public Objective {
   std::vector<std::string> ids_;
   std::map<std::size_t, std::int64_t> asked_;
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> raced_;
-  std::map<std::size_t, std::vector<bool>> within_;
+  std::map<std::size_t, Tail> tails_;
   Spent spent_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/core/settings.hpp"
+#include "assay/tune/goal.hpp"
 #include "assay/tune/search/search.hpp"
 
 namespace assay::tune {
@@ -101,6 +102,20 @@ void describe(V& v, Entry& e) {
   v("decision", e.decision);
 }
 
+/// How the best settings stand to the limit of the goal.
+struct LimitVerdict {
+  std::int64_t samples = 0;                      ///< steps of the best, in the search and after it
+  std::int64_t over = 0;                         ///< of those: took longer than the limit
+  stats::Kept verdict = stats::Kept::undecided;  ///< by the binomial bound, at 99 % confidence
+};
+
+template <typename V>
+void describe(V& v, LimitVerdict& l) {
+  required(v, "samples", l.samples);
+  required(v, "over", l.over);
+  required(v, "verdict", l.verdict);
+}
+
 /// What a tuning found out besides the settings.
 struct Results {
   std::int64_t candidates = 0;
@@ -113,7 +128,8 @@ struct Results {
   /// Cost of the best, of a step, or of a sample where throughput was the goal: that of framework-default over the
   /// gain.
   std::optional<double> seconds;
-  bool within_limit = true;
+  bool within_limit = true;           ///< no more of the best's steps than allowed took longer than the limit
+  std::optional<LimitVerdict> limit;  ///< whether that is proved; null where the goal has no limit
   std::vector<Gain> gains;
   std::vector<Factor> factors;  ///< empty where less than two kinds of settings differ from framework-default
   std::vector<Tried> tried;
@@ -131,6 +147,7 @@ void describe(V& v, Results& r) {
   required(v, "verify_runs", r.verify_runs);
   v("seconds", r.seconds);
   required(v, "within_limit", r.within_limit);
+  v("limit", r.limit);
   v("gains", r.gains);
   v("factors", r.factors);
   v("tried", r.tried);

@@ -154,7 +154,8 @@ TEST(Goal, is_read_and_written) {
   EXPECT_EQ(title(parse_goal("throughput")), "throughput");
   EXPECT_EQ(title(parse_goal("throughput@p99<50ms")), "throughput@p99<50ms");
   EXPECT_EQ(title(parse_goal("latency@p90<2s")), "latency@p90<2000ms");
-  for (const char* bad : {"", "speed", "throughput@", "throughput@p95<1ms", "throughput@p99>1ms", "throughput@p99<0ms",
+  EXPECT_EQ(title(parse_goal("latency@p95<1ms")), "latency@p95<1ms");
+  for (const char* bad : {"", "speed", "throughput@", "throughput@p42<1ms", "throughput@p99>1ms", "throughput@p99<0ms",
                           "throughput@p99<", "Latency"}) {
     EXPECT_THROW(parse_goal(bad), Error) << bad;
   }
@@ -164,14 +165,27 @@ TEST(Goal, costs_seconds_of_a_step_or_of_a_sample_and_more_beyond_the_limit) {
   Summary summary;
   EXPECT_FALSE(cost_of(parse_goal("latency"), summary));
   summary.median_ns = 20'000'000;
-  summary.p99_ns = 100'000'000;
   summary.samples_per_second = 400;
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("latency"), summary), .02);
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput"), summary), .0025);
-  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<100ms"), summary), .0025);
-  EXPECT_TRUE(within_limit(parse_goal("throughput@p99<100ms"), summary));
-  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<50ms"), summary), .04);  // 2^4 times
-  EXPECT_FALSE(within_limit(parse_goal("throughput@p99<50ms"), summary));
+  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<100ms"), summary, {30, 0, .1}), .0025);
+  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<50ms"), summary, {30, 1, .1}), .04);  // 2^4 times
+}
+
+TEST(Goal, a_limit_is_judged_by_the_steps_beyond_it) {
+  const auto limit = *parse_goal("throughput@p90<50ms").limit;
+  // Of 20, 40 and 60 ms the last is beyond it; p90 by type 7 is 40 + .8 x 20.
+  const auto tail = tail_of(limit, {20e6, 40e6, 60e6});
+  EXPECT_EQ(tail.samples, 3);
+  EXPECT_EQ(tail.over, 1);
+  EXPECT_DOUBLE_EQ(tail.seconds, .056);
+  EXPECT_EQ(tail_of(limit, {50e6}).over, 0);
+  EXPECT_EQ(tail_of(limit, {}).samples, 0);
+  EXPECT_TRUE(within_limit(limit, {100, 10, 0}));
+  EXPECT_FALSE(within_limit(limit, {100, 11, 0}));
+  EXPECT_EQ(judge(limit, tail), stats::Kept::undecided);
+  EXPECT_EQ(judge(limit, {64, 1, 0}), stats::Kept::proved);    // the number that a p90 needs
+  EXPECT_EQ(judge(limit, {100, 50, 0}), stats::Kept::broken);  // 40 more than allowed: 13 standard deviations
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ class Tuner {
     }
     answer_.results.verify_runs = objective_.spent().runs - answer_.results.search_runs;
     tell_cost();
+    tell_limit();
     return std::move(answer_);
   }
 
@@ -164,6 +165,14 @@ class Tuner {
       answer_.results.factors.push_back({step.name, step.settings, gain});
       before = next;
     }
+  }
+
+  /// By all steps of the best, those included that were measured after it was chosen.
+  void tell_limit() {
+    if (!objective_.limit()) return;
+    const auto tail = objective_.tail(found_.best);
+    answer_.results.limit = {tail.samples, tail.over, judge(*objective_.limit(), tail)};
+    answer_.results.within_limit = objective_.within_limit(found_.best);
   }
 
   void tell_cost() {

@@ -94,7 +94,19 @@ def test_a_limit_that_nothing_keeps_is_told_and_fails(tune):
     done = tune(*command, "--goal", "latency@p99<0.001ms", code=3)
     assert "None that was measured keeps the limit of latency@p99<0.001ms" in done.stdout
     assert "Best: inter_op=2 intra_op=4" in done.stdout  # the nearest
-    tune(*command, "--goal", "latency@p99<1s", "--name", "kept")
+
+
+def test_a_limit_is_judged_by_the_binomial_bound(tune, document):
+    """A step of the best takes 300 us x .2225 = 67 us: runs of .1 s have some 1,500, runs of one step hold too few."""
+    command = [*TOY, "--intra-op", "1,4", "--inter-op", "2", "--allocator", "null", "--budget", 12, "--pairs", 0]
+    kept = document(tune(*command, "--goal", "latency@p99<1s", "--name", "kept", "--json"))["results"]["limit"]
+    assert kept["verdict"] == "proved" and kept["over"] == 0 and kept["samples"] >= 459
+    few = [*command, "--goal", "latency@p99<1s", "--name", "few", "--max-samples", 20]
+    told = tune(*few, code=5).stdout
+    assert "Whether the limit of latency@p99<1000ms is kept is not decided: 0 of " in told
+    assert "--seconds 10s" in told
+    undecided = document(tune(*few, "--json", code=5))["results"]["limit"]
+    assert undecided["verdict"] == "undecided" and 0 < undecided["samples"] < 459
 
 
 def test_a_dry_run_shows_guides_and_candidates_of_another_machine(tune, tmp_path):
@@ -114,7 +126,7 @@ def test_a_dry_run_shows_guides_and_candidates_of_another_machine(tune, tmp_path
     ("flags", "words"),
     [
         (["--goal", "speed"], "--goal: 'speed' is not a valid goal. Write latency, throughput"),
-        (["--goal", "throughput@p95<1ms"], "Write p50, p90 or p99"),
+        (["--goal", "throughput@p42<1ms"], "Write p50, p90, p95 or p99"),
         (["--budget", "2"], "2 runs are too few"),
         (["--budget", "soon"], "--budget"),
         (["--pairs", "-1"], "--pairs: -1"),

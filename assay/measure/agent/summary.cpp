@@ -9,6 +9,7 @@
 #include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"
 #include "assay/stats/steady.hpp"
+#include "assay/stats/tail.hpp"
 
 namespace assay::measure {
 namespace {
@@ -110,33 +111,62 @@ std::optional<double> watts_of(const std::vector<RankResult>& ranks) {
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
+/// The processes of a run, each from its steady state on; ranks that work together are one.
+std::vector<Series> steady_series(const std::vector<RankResult>& ranks, bool together) {
+  std::vector<Series> series;
+  for (const auto& rank : ranks) series.push_back(series_of(rank));
+  if (together) series = {joint(series)};
+  for (auto& one : series) cut_warmup(one);
+  return series;
+}
+
+std::vector<double> sorted_samples(const std::vector<Series>& series) {
+  std::vector<double> all;
+  for (const auto& one : series) {
+    const auto steady = one.steady();
+    all.insert(all.end(), steady.begin(), steady.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+bool is_together(const std::vector<RankResult>& ranks, const Trial& trial) {
+  return trial.placement.ranks > 1 && ranks.size() > 1;
+}
+
+/// A quantile above the median with its interval, where there are enough samples to tell it.
+void summarise_quantile(const std::vector<double>& sorted, double p, std::optional<std::int64_t>& quantile,
+                        std::optional<QuantileInterval>& interval) {
+  const auto ends = stats::quantile_interval_sorted(sorted, p);
+  if (!ends) return;
+  quantile = std::llround(stats::quantile_sorted(sorted, p));
+  interval = {std::llround(ends->low), std::llround(ends->high)};
+}
+
 }  // namespace
+
+std::vector<double> steady_samples(const std::vector<RankResult>& ranks, const Trial& trial) {
+  return sorted_samples(steady_series(ranks, is_together(ranks, trial)));
+}
 
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   Summarised out;
   auto& summary = out.summary;
-  std::vector<Series> series;
-  for (const auto& rank : ranks) {
-    summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
-    series.push_back(series_of(rank));
-  }
-  const bool together = trial.placement.ranks > 1 && ranks.size() > 1;
-  if (together) series = {joint(series)};
-  std::vector<double> all;
-  for (auto& one : series) {
-    cut_warmup(one);
+  for (const auto& rank : ranks) summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
+  const bool together = is_together(ranks, trial);
+  const auto series = steady_series(ranks, together);
+  for (const auto& one : series) {
     if (one.kind && (!out.steady || *one.kind > out.steady->kind)) out.steady = {*one.kind, std::nullopt};
-    const auto steady = one.steady();
-    all.insert(all.end(), steady.begin(), steady.end());
   }
+  const auto all = sorted_samples(series);
   if (all.empty()) return out;
   if (out.steady) out.steady->autocorrelation = stats::lag1_autocorrelation(series[0].steady());
   // Samples of several processes lie one after the other; the index is that of the first process.
   summary.steady_from = static_cast<std::int64_t>(series[0].from);
-  std::sort(all.begin(), all.end());
+  summary.steady_samples = std::ssize(all);
   summary.median_ns = std::llround(stats::quantile_sorted(all, 0.5));
-  summary.p90_ns = std::llround(stats::quantile_sorted(all, 0.9));
-  summary.p99_ns = std::llround(stats::quantile_sorted(all, 0.99));
+  summarise_quantile(all, 0.9, summary.p90_ns, summary.p90_interval);
+  summarise_quantile(all, 0.99, summary.p99_ns, summary.p99_interval);
   const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch
   if (const auto rate = step_rate(together ? std::vector{ranks[0]} : ranks, series))
     summary.samples_per_second = *rate * static_cast<double>(trial.workload.batch) * processes;

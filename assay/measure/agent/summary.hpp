@@ -18,4 +18,7 @@ struct Summarised {
 /// off. Throughput of several instances counts only the time in which all of them run.
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial);
 
+/// The samples of all processes that such figures rest on, sorted, in nanoseconds.
+std::vector<double> steady_samples(const std::vector<RankResult>& ranks, const Trial& trial);
+
 }  // namespace assay::measure

@@ -26,9 +26,36 @@ TEST(Summary, warm_up_is_counted_but_not_summarised) {
   EXPECT_EQ(summary.n, 5);
   EXPECT_EQ(summary.steady_from, 2);
   EXPECT_EQ(summary.median_ns, 200);
-  EXPECT_EQ(summary.p90_ns, 280);  // type 7: 1.8 of the way from 100 in steps of 100
+  EXPECT_EQ(summary.steady_samples, 3);
+  EXPECT_FALSE(summary.p90_ns);  // of 3 samples none is known to be above it
   // 3 steps of batch 4 in 600 ns
   EXPECT_DOUBLE_EQ(*summary.samples_per_second, 12 / 600e-9);
+}
+
+/// A run of n steps of 100, 200, … ns in another order than that: neighbours differ by 37 steps.
+RankResult rank_of_ranks(std::int64_t n) {
+  std::vector<std::int64_t> samples;
+  for (std::int64_t i = 0; i < n; ++i) samples.push_back(100 * (i * 37 % n + 1));
+  return rank_with({}, samples, 0, 100 * n * n);
+}
+
+TEST(Summary, a_quantile_needs_samples_enough_and_has_its_order_statistics) {
+  const auto few = summarise({rank_of_ranks(63)}, trial_of_batch(1)).summary;
+  EXPECT_EQ(few.steady_samples, 63);
+  EXPECT_FALSE(few.p90_ns || few.p90_interval);
+  const auto enough = summarise({rank_of_ranks(64)}, trial_of_batch(1)).summary;
+  EXPECT_EQ(enough.p90_ns, 5770);  // type 7: 0.9 of the way from the 1st to the 64th is 56.7 steps of 100
+  ASSERT_TRUE(enough.p90_interval);
+  EXPECT_EQ(enough.p90_interval->high_ns, 6300);  // the second largest
+  // The largest l with P(Bin(64, .9) <= l - 1) <= .01: P(<= 51) = .0099, P(<= 52) = .0236 (scipy.stats.binom).
+  EXPECT_EQ(enough.p90_interval->low_ns, 5200);
+  EXPECT_FALSE(enough.p99_ns || enough.p99_interval);
+  EXPECT_TRUE(summarise({rank_of_ranks(662)}, trial_of_batch(1)).summary.p99_interval);
+}
+
+TEST(Summary, steady_samples_are_those_summarised) {
+  const auto samples = steady_samples({rank_with({1000, 900}, {300, 100, 200}, 0, 600)}, trial_of_batch(4));
+  EXPECT_EQ(samples, (std::vector<double>{100, 200, 300}));
 }
 
 TEST(Summary, throughput_of_instances_counts_only_the_time_in_which_all_run) {

@@ -58,11 +58,11 @@ std::string csv_row(const Record& record, const Trial& trial) {
       cell(trial.worker.name), cell(trial.worker.release), cell(settings_text(trial.settings)),
       cell(canonical_json(to_json(trial.workload.options))), name_of(record.outcome.kind), cell(record.outcome.message),
       record.validity.trusted, cell(record.platform), cell(record.started_utc), record.duration_ns, s.n, s.steady_from,
-      cell(s.median_ns), cell(s.p90_ns), cell(s.p99_ns), cell(s.samples_per_second),
-      record.pair ? cell(record.pair->id) : "", record.pair ? name_of(record.pair->side) : "",
-      cell(detail.peak_memory_bytes), cell(reasons_text(record.validity)), cell(effective_text(detail)),
-      cell(phases_text(detail)), trial.placement.ranks, cell(trial.placement.device), cell(s.watts),
-      cell(s.samples_per_joule));
+      cell(s.median_ns), cell(tail_ns(s, TailPercent::p90)), cell(tail_ns(s, TailPercent::p99)),
+      cell(s.samples_per_second), record.pair ? cell(record.pair->id) : "",
+      record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
+      cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)),
+      trial.placement.ranks, cell(trial.placement.device), cell(s.watts), cell(s.samples_per_joule));
 }
 
 }  // namespace assay::report

@@ -46,10 +46,16 @@ void describe(V& v, MedianInterval& i) {
   required(v, "confidence", i.confidence);
 }
 
+inline std::optional<MedianInterval> interval_document(const std::optional<stats::Interval>& interval) {
+  if (!interval) return std::nullopt;
+  return MedianInterval{interval->low, interval->high};
+}
+
 template <typename V>
 void describe(V& v, Result& r) {
-  std::optional<MedianInterval> interval;
-  if (r.median_interval) interval = MedianInterval{r.median_interval->low, r.median_interval->high};
+  auto interval = interval_document(r.median_interval);
+  auto p90_interval = interval_document(r.p90.interval);
+  auto p99_interval = interval_document(r.p99.interval);
   required(v, "trial_id", r.trial_id);
   required(v, "trial", r.trial);
   required(v, "platform", r.platform);
@@ -61,8 +67,12 @@ void describe(V& v, Result& r) {
   required(v, "median_ns", r.median_ns);
   required(v, "median_interval", interval);
   required(v, "interval_reason", r.interval_reason);
-  required(v, "p90_ns", r.p90_ns);
-  required(v, "p99_ns", r.p99_ns);
+  required(v, "p90_ns", r.p90.ns);
+  required(v, "p90_interval", p90_interval);
+  required(v, "p90_reason", r.p90.reason);
+  required(v, "p99_ns", r.p99.ns);
+  required(v, "p99_interval", p99_interval);
+  required(v, "p99_reason", r.p99.reason);
   required(v, "samples_per_second", r.samples_per_second);
   required(v, "watts", r.watts);
   required(v, "samples_per_joule", r.samples_per_joule);

@@ -18,13 +18,6 @@ void add(std::vector<double>& values, const std::optional<T>& value) {
   if (value) values.push_back(static_cast<double>(*value));
 }
 
-/// Runs from which on an interval exists.
-std::size_t fewest(double confidence) {
-  std::size_t n = 1;
-  while (stats::median_interval_rank(n, confidence) == 0) ++n;
-  return n;
-}
-
 /// Medians of the good runs in the order of time.
 std::vector<double> medians_in_time(std::vector<const store::RunRow*> rows) {
   std::stable_sort(rows.begin(), rows.end(),
@@ -43,7 +36,7 @@ std::vector<const store::RunRow*> worth_counting(const std::vector<const store::
   for (const auto* row : ok) {
     if (row->trusted) undisturbed.push_back(row);
   }
-  const auto for_interval = fewest(confidence);
+  const auto for_interval = stats::fewest_for_interval(confidence);
   const auto needed = ok.size() >= for_interval ? for_interval : 1;
   return undisturbed.size() >= needed ? undisturbed : ok;
 }
@@ -69,8 +62,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   const auto counted = worth_counting(ok, confidence);
   result.left_out = std::ssize(ok) - std::ssize(counted);
   std::vector<double> medians;
-  std::vector<double> p90s;
-  std::vector<double> p99s;
+  std::vector<const Summary*> summaries;
   std::vector<double> rates;
   std::vector<double> watts;
   std::vector<double> per_joule;
@@ -78,15 +70,14 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   for (const auto* row : counted) {
     digests.push_back(&row->digest);
     add(medians, row->summary.median_ns);
-    add(p90s, row->summary.p90_ns);
-    add(p99s, row->summary.p99_ns);
+    summaries.push_back(&row->summary);
     add(rates, row->summary.samples_per_second);
     add(watts, row->summary.watts);
     add(per_joule, row->summary.samples_per_joule);
   }
   result.median_ns = median_or_null(medians);
-  result.p90_ns = median_or_null(p90s);
-  result.p99_ns = median_or_null(p99s);
+  result.p90 = tail_quantile(summaries, TailPercent::p90, confidence);
+  result.p99 = tail_quantile(summaries, TailPercent::p99, confidence);
   result.samples_per_second = median_or_null(rates);
   result.watts = median_or_null(watts);
   result.samples_per_joule = median_or_null(per_joule);
@@ -97,7 +88,8 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   result.details.phases = phases_of(digests, result.median_ns);
   result.median_interval = stats::median_interval(medians, confidence);
   if (!result.median_interval) {
-    result.interval_reason = fmt::format("{} good runs; a 95 % interval needs {}", medians.size(), fewest(confidence));
+    result.interval_reason =
+        fmt::format("{} good runs; a 95 % interval needs {}", medians.size(), stats::fewest_for_interval(confidence));
   }
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/report/results/detail.hpp"
+#include "assay/report/results/tail_quantile.hpp"
 #include "assay/stats/interval.hpp"
 #include "assay/store/store.hpp"
 
@@ -41,8 +42,8 @@ struct Result {
   std::optional<stats::Interval> median_interval;  ///< 95 %, over processes
   std::optional<std::string> interval_reason;      ///< why there is none
   std::vector<double> run_medians_ns;              ///< of the good runs, in the order in which they began
-  std::optional<double> p90_ns;                    ///< median of the processes' own
-  std::optional<double> p99_ns;
+  TailQuantile p90;
+  TailQuantile p99;
   std::optional<double> samples_per_second;
   std::optional<double> watts;  ///< of all hosts; null where energy was not measured
   std::optional<double> samples_per_joule;

@@ -13,6 +13,7 @@ store::RunRow row(const std::string& trial, const std::string& platform, std::in
   out.trial = trial;
   out.platform = platform;
   out.summary.median_ns = median_ns;
+  out.summary.steady_samples = 64;
   out.summary.p90_ns = 2 * median_ns;
   return out;
 }
@@ -28,8 +29,42 @@ TEST(Result, every_process_counts_once) {
   const auto results = results_of({trial("t")}, {row("t", "p", 10), row("t", "p", 30), row("t", "p", 11)});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].median_ns, 11);
-  EXPECT_EQ(results[0].p90_ns, 22);
+  EXPECT_EQ(results[0].p90.ns, 22);
   EXPECT_EQ(results[0].ok, 3);
+}
+
+TEST(Result, a_quantile_needs_64_samples_in_a_run_and_says_so_below) {
+  auto few = row("t", "p", 10);
+  few.summary.steady_samples = 63;
+  auto older = row("t", "p", 11);  // before the number of samples was kept: 100 in all, from the 40th on
+  older.summary.steady_samples.reset();
+  older.summary.n = 100;
+  older.summary.steady_from = 40;
+  const auto none = results_of({trial("t")}, {few, older});
+  EXPECT_FALSE(none[0].p90.ns);
+  EXPECT_EQ(none[0].p90.reason,
+            "2 runs have 60 to 63 steady samples; a p90 needs 64 in a run: --seconds asks for more");
+  EXPECT_THAT(*none[0].p99.reason, testing::HasSubstr("a p99 needs 662 in a run"));
+  Record kept;
+  kept.summary = few.summary;
+  EXPECT_THAT(csv_row(kept, trial("t").trial), testing::HasSubstr(",10,,,"));
+  // One that has enough is the answer alone; of six there is an interval, their extremes.
+  std::vector<store::RunRow> rows{few, row("t", "p", 20)};
+  EXPECT_EQ(results_of({trial("t")}, rows)[0].p90.ns, 40);
+  EXPECT_EQ(results_of({trial("t")}, rows)[0].p90.reason, "1 good runs with a p90; a 95 % interval needs 6");
+  for (std::int64_t i = 21; i <= 25; ++i) rows.push_back(row("t", "p", i));
+  const auto enough = results_of({trial("t")}, rows)[0].p90;
+  ASSERT_TRUE(enough.interval);
+  EXPECT_EQ(enough.interval->low, 40);
+  EXPECT_EQ(enough.interval->high, 50);
+  EXPECT_FALSE(enough.reason);
+}
+
+TEST(Result, a_column_of_quantiles_is_there_only_where_one_is_known) {
+  auto few = row("t", "p", 10);
+  few.summary.steady_samples = 63;
+  EXPECT_THAT(terminal_report({{}, results_of({trial("t")}, {few}), {}}, {}), testing::Not(testing::HasSubstr("p90")));
+  EXPECT_THAT(terminal_report({{}, results_of({trial("t")}, {row("t", "p", 10)}), {}}, {}), testing::HasSubstr("p90"));
 }
 
 TEST(Result, runs_of_different_platforms_are_never_pooled) {
@@ -182,9 +217,9 @@ TEST(Markdown, results_are_a_table_in_which_names_are_no_markup) {
   auto hostile = trial("t");
   hostile.trial.workload.network = "a|b\n[x](y)";
   const auto text = markdown_results({{}, results_of({hostile}, {row("t", "p", 10)}), {}});
-  EXPECT_THAT(text, testing::HasSubstr("| trial | workload | worker | settings | median | 95 % interval | p90 | p99 | "
+  EXPECT_THAT(text, testing::HasSubstr("| trial | workload | worker | settings | median | 95 % interval | p90 | "
                                        "samples/s | runs |\n"
-                                       "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"));
+                                       "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n"));
   // 124 is |, 91 and 93 are brackets, 40 and 41 parentheses; a line end was made visible when the cell was added.
   EXPECT_THAT(text, testing::HasSubstr("a&#124;b"));
   EXPECT_THAT(text, testing::HasSubstr("&#91;x&#93;&#40;y&#41;"));

@@ -146,6 +146,8 @@ std::string detail_lines(const Result& result) {
 
 /// Which columns say something of these results.
 struct ResultColumns {
+  bool p90 = false;
+  bool p99 = false;
   bool share = false;
   bool roof = false;
   bool energy = false;
@@ -157,7 +159,14 @@ ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
   const auto any = [&](const std::optional<double> Result::*share) {
     return std::any_of(results.begin(), results.end(), [&](const auto& r) { return (r.*share).has_value(); });
   };
-  return {any(&Result::share_of_peak), any(&Result::share_of_roofline), any(&Result::samples_per_joule),
+  const auto any_tail = [&](const TailQuantile Result::*tail) {
+    return std::any_of(results.begin(), results.end(), [&](const auto& r) { return (r.*tail).ns.has_value(); });
+  };
+  return {any_tail(&Result::p90),
+          any_tail(&Result::p99),
+          any(&Result::share_of_peak),
+          any(&Result::share_of_roofline),
+          any(&Result::samples_per_joule),
           std::any_of(results.begin(), results.end(),
                       [](const auto& r) { return r.details.peak_memory_bytes.has_value(); }),
           curve};
@@ -165,10 +174,12 @@ ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
 
 /// In a narrow window curves go first, then what the median and the interval tell most of.
 Table empty_table(const ResultColumns& has) {
-  std::vector<Table::Column> columns{
-      {"trial", Align::left, 0, true}, {"workload", Align::left}, {"worker", Align::left, 1},
-      {"settings", Align::left},       {"median", Align::right},  {"95 % interval", Align::right},
-      {"p90", Align::right, 4},        {"p99", Align::right, 5},  {"samples/s", Align::right}};
+  std::vector<Table::Column> columns{{"trial", Align::left, 0, true}, {"workload", Align::left},
+                                     {"worker", Align::left, 1},      {"settings", Align::left},
+                                     {"median", Align::right},        {"95 % interval", Align::right}};
+  if (has.p90) columns.push_back({"p90", Align::right, 4});
+  if (has.p99) columns.push_back({"p99", Align::right, 5});
+  columns.push_back({"samples/s", Align::right});
   if (has.share) columns.push_back({"of peak", Align::right, 3});
   if (has.roof) columns.push_back({"of roofline", Align::right, 6});
   if (has.energy) columns.push_back({"samples/J", Align::right, 2});
@@ -194,10 +205,10 @@ Table trials_table(const std::vector<Result>& results, bool curve) {
                                    result.trial.worker.name + " " + result.trial.worker.release,
                                    conditions(result.trial),
                                    duration_or_dash(result.median_ns),
-                                   interval_text(result),
-                                   duration_or_dash(result.p90_ns),
-                                   duration_or_dash(result.p99_ns),
-                                   result.samples_per_second ? format_rate(*result.samples_per_second) : "-"};
+                                   interval_text(result)};
+    if (has.p90) cells.push_back(duration_or_dash(result.p90.ns));
+    if (has.p99) cells.push_back(duration_or_dash(result.p99.ns));
+    cells.push_back(result.samples_per_second ? format_rate(*result.samples_per_second) : "-");
     if (has.share) cells.push_back(share_or_dash(result.share_of_peak));
     if (has.roof) cells.push_back(share_or_dash(result.share_of_roofline));
     if (has.energy) cells.push_back(result.samples_per_joule ? fmt::format("{:.4g}", *result.samples_per_joule) : "-");
@@ -261,6 +272,18 @@ std::string disturbance_text(const store::RunRow& row) {
   return "disturbed" + (out.empty() ? "" : " by " + out);
 }
 
+std::string ns_or_dash(const std::optional<std::int64_t>& value) {
+  return value ? format_duration(static_cast<double>(*value)) : "-";
+}
+
+/// "31.2 ms (30.9 ms to 33 ms)": a quantile of a run with its interval.
+std::string tail_text(const Summary& summary, TailPercent percent) {
+  const auto ns = tail_ns(summary, percent);
+  const auto& interval = percent == TailPercent::p90 ? summary.p90_interval : summary.p99_interval;
+  if (!ns || !interval) return ns_or_dash(ns);
+  return fmt::format("{} ({} to {})", ns_or_dash(ns), ns_or_dash(interval->low_ns), ns_or_dash(interval->high_ns));
+}
+
 }  // namespace
 
 std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
@@ -284,11 +307,8 @@ std::string trial_report(const store::TrialRow& trial, const std::vector<store::
     const auto& s = row.summary;
     std::string remark = row.outcome != OutcomeKind::ok ? row.message : row.trusted ? "" : disturbance_text(row);
     if (!row.counted) remark = "measured again" + (remark.empty() ? "" : ": " + remark);
-    const auto ns = [](const std::optional<std::int64_t>& value) {
-      return value ? format_duration(static_cast<double>(*value)) : "-";
-    };
-    table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns(s.median_ns),
-               ns(s.p90_ns), ns(s.p99_ns), std::to_string(s.n),
+    table.add({std::to_string(row.index), std::to_string(row.attempt), name_of(row.outcome), ns_or_dash(s.median_ns),
+               tail_text(s, TailPercent::p90), tail_text(s, TailPercent::p99), std::to_string(s.n),
                row.digest.steady ? words_of(name_of(row.digest.steady->kind)) +
                                        (s.steady_from > 0 ? fmt::format(", from {}", s.steady_from) : "")
                                  : "-",

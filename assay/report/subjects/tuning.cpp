@@ -67,6 +67,28 @@ std::string best_text(const tune::Tuning& tuning) {
   return "Best: " + best;
 }
 
+/// "The limit of latency@p99<2ms is kept (99 % confidence): 1 of 1321 steps took longer."
+std::string limit_text(const tune::Tuning& tuning) {
+  const auto& results = *tuning.results;
+  if (!results.limit) {
+    if (results.within_limit) return "";
+    return fmt::format("None that was measured keeps the limit of {}: these come nearest.", tuning.goal);
+  }
+  const auto counts = fmt::format("{} of {} steps took longer", results.limit->over, results.limit->samples);
+  switch (results.limit->verdict) {
+    case stats::Kept::proved:
+      return fmt::format("The limit of {} is kept (99 % confidence): {}.", tuning.goal, counts);
+    case stats::Kept::broken:
+      return fmt::format("None that was measured keeps the limit of {}: these come nearest, and {}.", tuning.goal,
+                         counts);
+    case stats::Kept::undecided:
+      break;
+  }
+  return fmt::format(
+      "Whether the limit of {} is kept is not decided: {}. More steps decide it: --seconds 10s, or more --pairs.",
+      tuning.goal, counts);
+}
+
 void add_outcome(const tune::Tuning& tuning, Document& out) {
   out.paragraph(fmt::format("{} on {} {}, for {}", title(tuning.workload), tuning.worker.name, tuning.worker.release,
                             tuning.goal));
@@ -78,9 +100,7 @@ void add_outcome(const tune::Tuning& tuning, Document& out) {
   out.paragraph(fmt::format("{} of {} candidates measured in {} runs ({:.0f} s), and {} runs to measure the gain again",
                             results.tried.size(), results.candidates, results.search_runs, results.search_seconds,
                             results.verify_runs));
-  if (!results.within_limit) {
-    out.paragraph(fmt::format("None that was measured keeps the limit of {}: these come nearest.", tuning.goal));
-  }
+  if (const auto limit = limit_text(tuning); !limit.empty()) out.paragraph(limit);
 }
 
 }  // namespace

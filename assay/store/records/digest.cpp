@@ -58,6 +58,9 @@ Digest digest_of(const Record& record) {
   digest.pair_log_ratio = record.pair_log_ratio;
   digest.watts = record.summary.watts;
   digest.samples_per_joule = record.summary.samples_per_joule;
+  digest.steady_samples = record.summary.steady_samples;
+  digest.p90_interval = record.summary.p90_interval;
+  digest.p99_interval = record.summary.p99_interval;
   std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
   for (const auto& rank : record.ranks) {
     add_effective(rank, digest);

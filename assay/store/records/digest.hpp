@@ -25,6 +25,9 @@ struct Digest {
   std::optional<double> pair_log_ratio;  ///< of a side b to side a of its group
   std::optional<double> watts;           ///< of all hosts while steps were timed
   std::optional<double> samples_per_joule;
+  std::optional<std::int64_t> steady_samples;  ///< that the run's quantiles rest on
+  std::optional<QuantileInterval> p90_interval;
+  std::optional<QuantileInterval> p99_interval;
 };
 
 template <typename V>
@@ -39,6 +42,9 @@ void describe(V& v, Digest& d) {
   v("pair_log_ratio", d.pair_log_ratio);
   v("watts", d.watts);
   v("samples_per_joule", d.samples_per_joule);
+  v("steady_samples", d.steady_samples);
+  v("p90_interval", d.p90_interval);
+  v("p99_interval", d.p99_interval);
 }
 
 Digest digest_of(const Record& record);

@@ -52,6 +52,9 @@ RunRow read_run(const Row& row) {
   from_json_value(parse_column(row.template get<std::string>(20)), "digest", out.digest);
   out.summary.watts = out.digest.watts;
   out.summary.samples_per_joule = out.digest.samples_per_joule;
+  out.summary.steady_samples = out.digest.steady_samples;
+  out.summary.p90_interval = out.digest.p90_interval;
+  out.summary.p99_interval = out.digest.p99_interval;
   return out;
 }
 

@@ -29,7 +29,7 @@ class Objective {
 
   virtual Spent spent() const = 0;
 
-  /// Whether most evaluations of a candidate kept the limit of the goal; true where it has none.
+  /// Whether the steps of a candidate so far kept the limit of the goal; true where it has none.
   virtual bool within_limit(std::size_t /*candidate*/) const { return true; }
 };
 
