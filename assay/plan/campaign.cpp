@@ -29,6 +29,21 @@ void check_workers(const Campaign& campaign, const Catalog& catalog) {
   }
 }
 
+/// Trials that take turns live on one machine, each in its own processes; ranks agree on steps by themselves.
+void check_lockstep(const std::vector<Trial>& trials) {
+  if (trials.size() < 2) {
+    fail(ErrorKind::usage,
+         "lockstep: trials take turns, and there is only one. Set it to false, or describe two trials or more.");
+  }
+  for (const auto& trial : trials) {
+    if (trial.placement.ranks > 1) {
+      fail(ErrorKind::usage,
+           "lockstep: {} has {} ranks, and several ranks cannot take turns with other trials. Leave it out.",
+           shown(title(trial)), trial.placement.ranks);
+    }
+  }
+}
+
 }  // namespace
 
 void check(const Campaign& campaign, const Catalog& catalog) {
@@ -42,10 +57,7 @@ void check(const Campaign& campaign, const Catalog& catalog) {
   check(campaign.measure);
   check_workers(campaign, catalog);
   if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there are none. Describe one or more.");
-  if (campaign.lockstep && campaign.trials.size() < 2) {
-    fail(ErrorKind::usage,
-         "lockstep: trials take turns, and there is only one. Set it to false, or describe two trials or more.");
-  }
+  if (campaign.lockstep) check_lockstep(campaign.trials);
 }
 
 std::string campaign_id(const Campaign& campaign, std::int64_t round) {

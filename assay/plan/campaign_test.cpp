@@ -129,6 +129,11 @@ TEST(CampaignCheck, names_the_field_and_the_fix) {
                 c.trials.resize(1);
               }),
               HasSubstr("lockstep: trials take turns, and there is only one"));
+  EXPECT_THAT(problem_of([](Campaign& c) {
+                c.lockstep = true;
+                c.trials.back().placement.ranks = 2;
+              }),
+              HasSubstr("has 2 ranks, and several ranks cannot take turns"));
 }
 
 }  // namespace

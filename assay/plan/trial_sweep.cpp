@@ -5,6 +5,7 @@
 #include "assay/plan/located.hpp"
 #include "assay/plan/network_source.hpp"
 #include "assay/plan/text.hpp"
+#include "assay/plan/threads.hpp"
 
 namespace assay::plan {
 namespace {
@@ -149,8 +150,9 @@ void TrialSweep::add(const std::string& axis, Written written) {
   values[name].push_back(std::move(written));
 }
 
-std::vector<Trial> expand(const std::vector<TrialSweep>& sweeps, std::int64_t runs, const Catalog& catalog,
+std::vector<Trial> expand(const std::vector<TrialSweep>& written, std::int64_t runs, const Catalog& catalog,
                           const SweepLimits& limits) {
+  const auto sweeps = with_threads(written, catalog);
   if (runs < 1) fail(ErrorKind::usage, "runs: {} is below 1. Ask for 1 or more.", runs);
   Budget budget(limits, runs);
   std::vector<Resolved> resolved;

@@ -19,6 +19,8 @@ struct TrialSweep {
   std::optional<std::vector<std::string>>
       command;  ///< one argv, not a sweep; {batch} and the like are left as they are
 
+  std::vector<Written> threads = {};  ///< numbers of threads, whatever each worker calls them; see threads.hpp
+
   /// Adds a value to the axis of that name ("batch", "settings.env.NAME"); Error{usage} where there is none.
   void add(const std::string& axis, Written written);
 };

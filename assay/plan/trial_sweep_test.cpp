@@ -211,5 +211,61 @@ TEST(TrialSweep, limits_hold_before_anything_is_expanded) {
   EXPECT_THAT(error_of([&] { trials_of(heavy); }), HasSubstr("would take more than 67108864 bytes"));
 }
 
+/// Workers by what they follow: intra_op alone, several operators at once too, or no number of threads.
+Catalog threading_catalog() {
+  auto both = fake_worker();
+  both.name = "both";
+  both.settings = {"inter_op", "intra_op"};
+  auto none = fake_worker();
+  none.name = "none";
+  none.settings = {};
+  none.inert = {{"intra_op", "it runs in the thread that called it"}};
+  auto command = command_worker();
+  command.settings = {"intra_op"};
+  return Catalog({fake_worker(), both, none, command});
+}
+
+std::vector<std::string> settings_with(TrialSweep sweep, const std::string& threads) {
+  sweep.threads.push_back({threads});
+  std::vector<std::string> out;
+  for (const auto& trial : expand({sweep}, 1, threading_catalog())) {
+    out.push_back(trial.worker.name + " " + title(trial.settings));
+  }
+  return out;
+}
+
+TrialSweep sweep_with_worker(const std::string& worker) {
+  TrialSweep sweep;
+  sweep.add("network", {"toy"});
+  sweep.add("worker", {worker});
+  return sweep;
+}
+
+TEST(Threads, become_what_each_worker_follows) {
+  EXPECT_THAT(settings_with(sweep_with_worker("fake"), "1,2"), ElementsAre("fake intra_op=1", "fake intra_op=2"));
+  EXPECT_THAT(settings_with(sweep_with_worker("fake,both"), "2"),
+              ElementsAre("fake intra_op=2", "both inter_op=1 intra_op=2"));
+  auto several = sweep_with_worker("both");
+  several.add("settings.inter_op", {"3"});
+  EXPECT_THAT(settings_with(several, "2"), ElementsAre("both inter_op=3 intra_op=2"));
+}
+
+TEST(Threads, reach_a_program_by_its_arguments_or_by_openmp) {
+  TrialSweep sweep;
+  sweep.command = {"prog", "-j{threads}"};
+  EXPECT_THAT(settings_with(sweep, "2"), ElementsAre("command intra_op=2"));
+  sweep.command = {"prog"};
+  EXPECT_THAT(settings_with(sweep, "1,2"), ElementsAre("command OMP_NUM_THREADS=1", "command OMP_NUM_THREADS=2"));
+}
+
+TEST(Threads, are_refused_where_nothing_follows_them_or_they_are_said_twice) {
+  EXPECT_THAT(error_of([] { settings_with(sweep_with_worker("none"), "2"); }),
+              HasSubstr("--threads: the worker none 1.0.0 follows no number of threads: it runs in the thread"));
+  auto twice = sweep_with_worker("fake");
+  twice.add("settings.intra_op", {"1"});
+  EXPECT_THAT(error_of([&] { settings_with(twice, "2"); }), HasSubstr("--threads sets settings.intra_op"));
+  EXPECT_THAT(error_of([] { settings_with(sweep_with_worker("fake"), "0"); }), HasSubstr("intra_op"));
+}
+
 }  // namespace
 }  // namespace assay::plan

@@ -114,6 +114,7 @@ Prepared prepare(const TuneFlags& o, const plan::Catalog& catalog) {
   const std::string settings = "settings.";
   for (const auto& [axis, text] : o.plan.axes) {
     if (axis.starts_with(settings)) request.fixed.insert(axis.substr(settings.size()));
+    if (axis == kThreadsAxis) request.fixed.insert({"inter_op", "intra_op"});
   }
   auto& plan = prepared.plan;
   plan.workload = first.workload;
@@ -166,6 +167,14 @@ tune::Tuning tuning_of(const std::string& name, const Prepared& prepared, const 
   return tuning;
 }
 
+/// By the limit of the goal: kept, broken or not decided.
+int exit_code_of(const tune::Tuning& tuning) {
+  if (!tuning.results) return 0;
+  const auto& limit = tuning.results->limit;
+  if (!limit) return tuning.results->within_limit ? 0 : kExitGate;
+  return limit->verdict == stats::Kept::proved ? 0 : limit->verdict == stats::Kept::broken ? kExitGate : kExitUndecided;
+}
+
 int show(const TuneFlags& o, const tune::Tuning& tuning) {
   const auto document = o.journal ? report::journal_document(tuning) : report::tuning_document(tuning);
   if (o.emit.empty()) {
@@ -174,7 +183,7 @@ int show(const TuneFlags& o, const tune::Tuning& tuning) {
     write_markdown(o.answer.markdown, document);
     print_emitted(o.emit, tuning);
   }
-  return tuning.results && !tuning.results->within_limit ? kExitGate : 0;
+  return exit_code_of(tuning);
 }
 
 int dry_run(const TuneFlags& o, const report::TunePlan& plan) {

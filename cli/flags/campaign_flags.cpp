@@ -10,6 +10,7 @@
 #include "assay/plan/catalog/ability.hpp"
 #include "assay/plan/spec.hpp"
 #include "assay/plan/text.hpp"
+#include "assay/plan/threads.hpp"
 #include "assay/stats/looks.hpp"
 
 namespace assay::cli {
@@ -105,6 +106,12 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
   if (o.what.empty() && o.command.empty()) {
     fail(ErrorKind::usage,
          "name a network, a campaign file, or a program after --. For example: assay run toy --worker fake");
+  }
+  if (!sweep.threads.empty() && !o.command.empty() && !plan::takes_threads(o.command)) {
+    std::fprintf(
+        stderr,
+        "assay: --threads sets OMP_NUM_THREADS; a program that does not read it runs as before. {threads} among "
+        "its arguments passes the number.\n");
   }
   if (o.command.empty() && !names_worker(o.plan)) choose_worker(sweep, o.what, catalog);
   plan::Campaign campaign;

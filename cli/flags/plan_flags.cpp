@@ -28,7 +28,9 @@ constexpr std::array<std::array<const char*, 3>, 11> kWorkloadFlags{{
     {"--ranks", "placement.ranks", "Start this many processes that work together"},
     {"--ranks-per-node", "placement.ranks_per_node", "Start this many of them on each host"},
 }};
-constexpr std::array<std::array<const char*, 3>, 14> kSettingFlags{{
+constexpr std::array<std::array<const char*, 3>, 15> kSettingFlags{{
+    {"--threads", kThreadsAxis,
+     "Compute with this many threads, by whatever the framework follows: 2, or several: 1,2"},
     {"--instances", "settings.instances", "Start this many processes side by side"},
     {"--inter-op", "settings.inter_op", "Run this many operators at once"},
     {"--intra-op", "settings.intra_op", "Give one operator this many threads"},
@@ -76,7 +78,13 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags) {
 
 plan::TrialSweep sweep_of(const PlanFlags& flags) {
   plan::TrialSweep sweep;
-  for (const auto& [axis, text] : flags.axes) sweep.add(axis, {text, false, ""});
+  for (const auto& [axis, text] : flags.axes) {
+    if (axis == kThreadsAxis) {
+      sweep.threads.push_back({text, false, ""});
+    } else {
+      sweep.add(axis, {text, false, ""});
+    }
+  }
   for (const auto& option : flags.options) {
     const auto [name, text] = split_assignment(option, "--option");
     sweep.add("options." + name, {text, false, ""});

@@ -11,6 +11,9 @@
 
 namespace assay::cli {
 
+/// The flag that is no axis of its own: each worker follows it by another one.
+constexpr const char* kThreadsAxis = "threads";
+
 /// What is measured, as flags say it.
 struct PlanFlags {
   std::vector<std::pair<std::string, std::string>> axes;  ///< axis of the plan, and the sweep written for it
