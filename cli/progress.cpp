@@ -26,6 +26,14 @@ std::string reason_of(const Outcome& outcome) {
   return known ? outcome.message : outcome.message + ": " + line;
 }
 
+/// "resnet50 infer b1 on pytorch 2.13.0, default, run 3"
+std::string title_of(const store::Lease& lease) {
+  std::string now = title(lease.runs[0].trial);
+  if (lease.runs.size() == 2) now += " against " + title(lease.runs[1].trial);
+  if (lease.runs.size() > 2) now += fmt::format(" and {} more in lock-step", lease.runs.size() - 1);
+  return fmt::format("{}, run {}", now, lease.runs[0].index);
+}
+
 }  // namespace
 
 std::string for_person(std::int64_t seconds) {
@@ -66,16 +74,29 @@ Progress::~Progress() {
 
 void Progress::started(const store::Lease& lease) {
   waited_for_.clear();
-  std::string now = title(lease.runs[0].trial);
-  if (lease.runs.size() == 2) now += " against " + title(lease.runs[1].trial);
-  if (lease.runs.size() > 2) now += fmt::format(" and {} more in lock-step", lease.runs.size() - 1);
-  show(fmt::format("{}{}, run {}", medians_so_far(lease), now, lease.runs[0].index), false);
+  show(medians_so_far(lease) + title_of(lease), false);
+}
+
+void Progress::measuring(const store::Lease& lease, std::int64_t median_ns) {
+  const auto now = format_duration(static_cast<double>(median_ns));
+  const auto before = medians_so_far(lease);
+  show(before.empty() ? fmt::format("{} so far, {}", now, title_of(lease))
+                      : fmt::format("{}now {}, {}", before, now, title_of(lease)),
+       false);
+}
+
+void Progress::note_median(const store::Finished& finished) {
+  const auto& median = finished.record.summary.median_ns;
+  if (!median) return;
+  auto& medians = finished.again ? disturbed_ns_ : medians_ns_;
+  medians[finished.record.trial].push_back(static_cast<double>(*median));
 }
 
 void Progress::finished(const store::Lease& lease, const std::vector<store::Finished>& finished) {
   for (const auto& one : finished) {
     if (one.again) {
       ++again_;
+      note_median(one);
       continue;
     }
     ++done_;
@@ -83,9 +104,7 @@ void Progress::finished(const store::Lease& lease, const std::vector<store::Fini
     const auto& outcome = one.record.outcome;
     const bool said = heard_ && heard_(one.record);
     if (outcome.kind == OutcomeKind::ok) {
-      if (one.record.summary.median_ns) {
-        medians_ns_[one.record.trial].push_back(static_cast<double>(*one.record.summary.median_ns));
-      }
+      note_median(one);
       continue;
     }
     ++failed_;
@@ -111,12 +130,17 @@ void Progress::warning(const std::string& what) {
 
 std::string Progress::medians_so_far(const store::Lease& lease) const {
   std::string out;
+  bool disturbed = false;
   for (const auto& run : lease.runs) {
-    const auto found = medians_ns_.find(run.trial_id);
-    if (found == medians_ns_.end()) return "";
+    auto found = medians_ns_.find(run.trial_id);
+    if (found == medians_ns_.end()) {
+      found = disturbed_ns_.find(run.trial_id);
+      if (found == disturbed_ns_.end()) return "";
+      disturbed = true;
+    }
     out += (out.empty() ? "median " : " and ") + format_duration(stats::median(found->second));
   }
-  return out + " so far, ";
+  return out + (disturbed ? " so far (disturbed), " : " so far, ");
 }
 
 std::string Progress::time_left() const {

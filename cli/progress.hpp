@@ -32,12 +32,15 @@ class Progress : public measure::AgentObserver {
   Progress& operator=(const Progress&) = delete;
 
   void started(const store::Lease& lease) override;
+  bool follows() const override { return terminal_ && !quiet_; }
+  void measuring(const store::Lease& lease, std::int64_t median_ns) override;
   void finished(const store::Lease& lease, const std::vector<store::Finished>& finished) override;
   void waiting(const std::string& why) override;
   void warning(const std::string& what) override;
 
  private:
   void show(const std::string& now, bool at_once);
+  void note_median(const store::Finished& finished);
   void clear_line();
   std::string time_left() const;
   std::string medians_so_far(const store::Lease& lease) const;
@@ -54,7 +57,8 @@ class Progress : public measure::AgentObserver {
   std::int64_t begin_ns_;
   std::int64_t shown_ns_ = 0;
   std::string waited_for_;
-  std::map<std::string, std::vector<double>> medians_ns_;  ///< of the good runs of each trial
+  std::map<std::string, std::vector<double>> medians_ns_;    ///< of the good runs of each trial
+  std::map<std::string, std::vector<double>> disturbed_ns_;  ///< of runs that are measured again
 };
 
 }  // namespace assay::cli

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -35,7 +36,31 @@ struct RunOptions {
 
 constexpr std::int64_t kFirstRuns = 6;  // of --time: as many as an interval needs
 
-void print_plan(const plan::Campaign& campaign, const std::string& store, bool as_json) {
+/// Seconds of steps in a campaign, each run once.
+double seconds_of_steps(const plan::Campaign& campaign) {
+  const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
+  return static_cast<double>(runs) * (campaign.measure.seconds + campaign.measure.warmup_seconds);
+}
+
+/// What may come on top of the runs asked for: those that are measured again, and what the hardware can do.
+std::string extra_text(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak) {
+  std::string out;
+  const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
+  if (campaign.measure.retries > 0 && !campaign.lockstep) {
+    out +=
+        fmt::format("Disturbed runs are measured again, up to {} times each (--retries): at most {} runs, {:.0f} s\n",
+                    campaign.measure.retries, runs * (1 + campaign.measure.retries),
+                    seconds_of_steps(campaign) * static_cast<double>(1 + campaign.measure.retries));
+  }
+  if (peak) {
+    out += fmt::format("Then {} runs of the best gemm and triad here, {:.0f} s, once for this store (--no-peak)\n",
+                       static_cast<std::int64_t>(peak->trials.size()) * peak->runs, seconds_of_steps(*peak));
+  }
+  return out;
+}
+
+void print_plan(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak, const std::string& store,
+                bool as_json) {
   std::string out;
   json trials = json::array();
   for (const auto& trial : campaign.trials) {
@@ -44,9 +69,9 @@ void print_plan(const plan::Campaign& campaign, const std::string& store, bool a
   }
   if (as_json) return print(json{{"name", campaign.name}, {"trials", trials}}.dump(2) + "\n");
   const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
-  const double seconds = static_cast<double>(runs) * (campaign.measure.seconds + campaign.measure.warmup_seconds);
   out += fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
-                     campaign.trials.size(), campaign.runs, runs, seconds);
+                     campaign.trials.size(), campaign.runs, runs, seconds_of_steps(campaign));
+  out += extra_text(campaign, peak);
   if (const auto expected = store::expected_duration(campaign, store)) {
     out += fmt::format("By {} earlier runs in {} of these workers: about {}\n", expected->runs,
                        store::shown_location(store), for_person(static_cast<std::int64_t>(expected->seconds) + 1));
@@ -64,13 +89,25 @@ report::ReportData report_of(store::Store& store, const std::string& campaign) {
 measure::AgentEnd work_on_peak(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
                                const plan::Campaign& campaign, int stop_fd) {
   if (o.no_peak) return measure::AgentEnd::nothing_left;
-  const auto peak = report::missing_peak(store, campaign, catalog);
+  const auto peak = report::missing_peak(&store, campaign, catalog);
   if (!peak) return measure::AgentEnd::nothing_left;
   if (!o.work.quiet)
     std::fprintf(stderr,
                  "assay: measuring the best gemm and triad here, once for this store (--no-peak leaves it out)\n");
   std::string id;
   return work(o.work, store, catalog, *peak, false, stop_fd, id);
+}
+
+/// What work_on_peak() would measure, by the store as it is now; a store that is not there is not made.
+std::optional<plan::Campaign> peak_to_come(const RunOptions& o, const plan::Campaign& campaign,
+                                           const plan::Catalog& catalog) {
+  if (o.no_peak || !o.time.empty()) return {};
+  const auto location = store::locate(o.work.store);
+  if (location.is_file && !std::filesystem::exists(location.place)) {
+    return report::missing_peak(nullptr, campaign, catalog);
+  }
+  const auto store = store::open_store(o.work.store, store::Access::read);
+  return report::missing_peak(store.get(), campaign, catalog);
 }
 
 /// Leaves the runs to agents.
@@ -173,7 +210,7 @@ int run(RunOptions o, const CLI::App& command) {
   const auto catalog = catalog_at_hand();
   auto campaign = make_campaign(o.campaign, catalog, command);
   if (o.dry_run) {
-    print_plan(campaign, o.work.store, o.json);
+    print_plan(campaign, peak_to_come(o, campaign, catalog), o.work.store, o.json);
     return 0;
   }
   if (o.plan_only) return plan_only(o, campaign);

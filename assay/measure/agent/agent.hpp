@@ -40,6 +40,10 @@ class AgentObserver {
  public:
   virtual ~AgentObserver() = default;
   virtual void started(const store::Lease& lease) = 0;
+  /// Whether measuring() is worth calling, now and then while runs are measured.
+  virtual bool follows() const { return false; }
+  /// What a step of the first run of the lease takes by its samples so far.
+  virtual void measuring(const store::Lease& /*lease*/, std::int64_t /*median_ns*/) {}
   virtual void finished(const store::Lease& lease, const std::vector<store::Finished>& finished) = 0;
   /// Nothing can be done right now; called again while that lasts.
   virtual void waiting(const std::string& why) = 0;

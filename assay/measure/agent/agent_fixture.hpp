@@ -172,7 +172,11 @@ class FakeObserver final : public AgentObserver {
   std::vector<std::string> warnings;
   std::vector<std::string> waits;
   int finished_count = 0;
+  bool follows_runs = false;
+  std::vector<std::int64_t> medians;
   void started(const store::Lease&) override {}
+  bool follows() const override { return follows_runs; }
+  void measuring(const store::Lease&, std::int64_t median_ns) override { medians.push_back(median_ns); }
   void finished(const store::Lease&, const std::vector<store::Finished>&) override { ++finished_count; }
   void waiting(const std::string& why) override { waits.push_back(why); }
   void warning(const std::string& what) override { warnings.push_back(what); }

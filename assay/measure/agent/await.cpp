@@ -15,6 +15,7 @@ constexpr std::int64_t kRankEndNs = 12'000'000'000;  // a rank told to stop has 
 // mpirun does not see that a host is cut off or a rank is stopped, and does not end then.
 constexpr std::int64_t kLauncherEndNs = 3'000'000'000;
 constexpr double kMostLaunchSeconds = 60;  // it may wait for a host without end, too
+constexpr std::int64_t kTellNs = 500'000'000;
 constexpr std::int64_t kLookNs = 250'000'000;
 constexpr std::int64_t kAfterFailureNs = 3'000'000'000;  // for the others to leave their results
 constexpr std::int64_t kAfterAllNs = 3'000'000'000;
@@ -29,6 +30,7 @@ Ranks::Ranks(std::vector<process::Spawned> ranks, const Of& of)
   const double seconds = m.prepare_limit_seconds + 8 * (m.warmup_seconds + m.seconds + m.limit_seconds) + 60;
   deadline_ns_ = now_ns() + static_cast<std::int64_t>(seconds * 1e9);
   renew_at_ns_ = next_renewal();
+  if (of_.context.observer.follows()) tell_at_ns_ = now_ns() + kTellNs;
   if (!of_.order.meeting) return;
   look_at_ns_ = now_ns() + kLookNs;
   const double launch_seconds = std::min(m.prepare_limit_seconds, kMostLaunchSeconds);
@@ -39,6 +41,7 @@ RanksEnd Ranks::wait(int stop_fd) {
   while (alive() > 0) {
     if (poll_once(stop_fd)) return stop(RanksEnd::stopped);
     if (now_ns() >= look_at_ns_) look_for_results();
+    if (now_ns() >= tell_at_ns_) tell_observer();
     if (now_ns() >= std::min(deadline_ns_, launch_by_ns_)) return stop(RanksEnd::finished);
     if (now_ns() >= renew_at_ns_ && !renew()) return stop(RanksEnd::lost);
   }
@@ -53,8 +56,8 @@ std::size_t Ranks::alive() const {
 bool Ranks::poll_once(int stop_fd) {
   std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
   for (const auto& rank : ranks_) fds.push_back({rank.pid > 0 ? rank.pidfd.get() : -1, POLLIN, 0});
-  const std::int64_t patience =
-      std::max<std::int64_t>(0, std::min({deadline_ns_, launch_by_ns_, renew_at_ns_, look_at_ns_}) - now_ns());
+  const std::int64_t patience = std::max<std::int64_t>(
+      0, std::min({deadline_ns_, launch_by_ns_, renew_at_ns_, look_at_ns_, tell_at_ns_}) - now_ns());
   of_.context.waiting.poll(fds, patience);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (fds[i + 1].revents == 0) continue;
@@ -88,12 +91,17 @@ void Ranks::look_for_results() {
   if (all) deadline_ns_ = std::min(deadline_ns_, now_ns() + kAfterAllNs);
 }
 
+void Ranks::tell_observer() {
+  tell_at_ns_ = now_ns() + kTellNs;
+  if (const auto median = of_.sync.median_so_far()) of_.context.observer.measuring(of_.lease, *median);
+}
+
 RanksEnd Ranks::stop(RanksEnd why) {
   for (const auto& rank : ranks_) {
     if (rank.pid > 0) kill(rank.pid, SIGTERM);
   }
   const std::int64_t until = now_ns() + (of_.order.meeting ? kLauncherEndNs : kRankEndNs);
-  deadline_ns_ = launch_by_ns_ = renew_at_ns_ = look_at_ns_ = until;
+  deadline_ns_ = launch_by_ns_ = renew_at_ns_ = look_at_ns_ = tell_at_ns_ = until;
   while (alive() > 0 && now_ns() < until) poll_once(-1);
   return why;
 }

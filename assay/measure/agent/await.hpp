@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/measure/agent/execution.hpp"
+#include "assay/measure/rank/sync.hpp"
 #include "assay/measure/run_directory.hpp"
 #include "assay/process/spawn.hpp"
 
@@ -20,6 +21,7 @@ class Ranks {
     const store::Lease& lease;
     const ExecutionContext& context;
     store::RunQueue& store;
+    const Sync& sync;
   };
 
   Ranks(std::vector<process::Spawned> ranks, const Of& of);
@@ -39,6 +41,7 @@ class Ranks {
   std::int64_t next_renewal() const;
   void take_exit_code(int code);
   void look_for_results();
+  void tell_observer();
 
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -47,6 +50,7 @@ class Ranks {
   std::int64_t deadline_ns_ = 0;
   std::int64_t renew_at_ns_ = 0;
   std::int64_t look_at_ns_ = kNever;
+  std::int64_t tell_at_ns_ = kNever;
   std::int64_t launch_by_ns_ = kNever;  ///< while rank 0 is not known to be there
   std::vector<bool> seen_;              ///< whose result is there
   int disk_error_ = 0;

@@ -210,7 +210,8 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     directory.write_order(order);
     const Sync sync(directory.path());  // made here, so that a full disk is found before anything starts
     const std::vector<int> inherit = context.lock_fd >= 0 ? std::vector<int>{context.lock_fd} : std::vector<int>{};
-    Ranks ranks(context.launcher.start(directory.path(), order, inherit), {directory, order, lease, context, store});
+    Ranks ranks(context.launcher.start(directory.path(), order, inherit),
+                {directory, order, lease, context, store, sync});
     const RanksEnd end = ranks.wait(stop_fd);
     process::end_tree(0, 0);
     if (end == RanksEnd::stopped) {

@@ -133,15 +133,23 @@ class Rank {
     if (measure_.warmup_seconds > 0) {
       do {
         steps_->take_slice(turn++, {measure_.warmup_seconds, measure_.max_samples}, true);
+        tell_median();
       } while (steps_->needs_more_warmup());
     }
     while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
       const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
       done_seconds += steps_->take_slice(turn++, {seconds, measure_.max_samples - done_samples}, false);
       done_samples += result_.slices.back().samples;
+      tell_median();
     }
     steps_->finish();
     measure_details();
+  }
+
+  /// Between slices, so that nothing of it is timed. Of the first process; of the warm-up only as long as there is
+  /// nothing else.
+  void tell_median() {
+    if (number_ == 0) sync_.tell_median(steps_->median_so_far());
   }
 
   void measure_details() {

@@ -83,6 +83,20 @@ double Steps::last_slice_seconds() const {
   return std::max(1e-9, static_cast<double>(slice.end_ns - slice.begin_ns) / 1e9);
 }
 
+std::int64_t Steps::median_so_far() const {
+  const auto& slices = result_.slices;
+  std::int64_t samples = slices.back().samples;
+  if (!slices.back().warmup) {
+    samples = 0;
+    for (const auto& slice : slices) samples += slice.warmup ? 0 : slice.samples;
+  }
+  std::vector<std::int64_t> values(result_.samples_ns.end() - samples, result_.samples_ns.end());
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 std::int64_t Steps::fitting(double seconds, std::int64_t most) const {
   if (result_.slices.empty()) return 1;
   const double pace = last_slice_seconds() / static_cast<double>(result_.slices.back().samples);

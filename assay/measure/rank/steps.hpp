@@ -48,6 +48,8 @@ class Steps {
   /// Whether it still gets faster and may go on warming up.
   bool needs_more_warmup() const;
   double last_slice_seconds() const;
+  /// Of the samples after the warm-up; while there are none, of its last slice.
+  std::int64_t median_so_far() const;
   /// How many steps of the last slice's pace fit; at least one, and one before anything is known.
   std::int64_t fitting(double seconds, std::int64_t most) const;
 

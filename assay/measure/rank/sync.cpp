@@ -26,6 +26,7 @@ struct Sync::Words {
   std::atomic<std::uint32_t> arrived;     ///< members that have ended the present turn
   std::atomic<std::uint32_t> stop_after;  ///< 1 + the last turn, 0 while open
   std::atomic<std::uint32_t> aborted;     ///< 1 + the process that failed first, 0 while none
+  std::atomic<std::int64_t> median_ns;    ///< of the samples so far, 0 before there are any
 };
 
 namespace {
@@ -106,6 +107,15 @@ void Sync::end_turn(std::int64_t turn, std::int64_t members, const std::function
   if (decide()) words_->stop_after = static_cast<std::uint32_t>(turn + 1);
   words_->turn = static_cast<std::uint32_t>(turn + 1);
   futex_wake_all(words_->turn);
+}
+
+void Sync::tell_median(std::int64_t ns) {
+  words_->median_ns = ns;
+}
+
+std::optional<std::int64_t> Sync::median_so_far() const {
+  const std::int64_t ns = words_->median_ns;
+  return ns > 0 ? std::optional(ns) : std::nullopt;
 }
 
 void Sync::abort(std::int64_t process) {

@@ -36,6 +36,10 @@ class Sync {
   /// and passes the turn on.
   void end_turn(std::int64_t turn, std::int64_t members, const std::function<bool()>& decide);
 
+  /// What a step takes by the samples so far, for those who watch; null before there are any.
+  void tell_median(std::int64_t ns);
+  std::optional<std::int64_t> median_so_far() const;
+
   /// First process that failed: everybody else ends, too. Later calls change nothing.
   void abort(std::int64_t process);
   std::optional<std::int64_t> aborted_by() const;

@@ -9,9 +9,9 @@
 namespace assay::report {
 
 /// What must be measured so that results of `campaign` can be given as a share of what this machine can do: gemms at
-/// the precisions of its workloads and a triad, by its own workers, where the store has none yet. Null where nothing is
-/// missing.
-std::optional<plan::Campaign> missing_peak(store::Store& store, const plan::Campaign& campaign,
+/// the precisions of its workloads and a triad, by its own workers, where the store has none yet; a null store has
+/// none. Null where nothing is missing.
+std::optional<plan::Campaign> missing_peak(store::Store* store, const plan::Campaign& campaign,
                                            const plan::Catalog& catalog);
 
 }  // namespace assay::report
