@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
 #include "cli/help.hpp"
+#include "cli/version.hpp"
 
 namespace assay::cli {
 namespace {
@@ -145,7 +146,7 @@ int run(int argc, char** argv) {
   }
   CLI::App app{"Measure, tune and predict deep-learning workloads on real frameworks, with numbers that hold up.",
                "assay"};
-  app.set_version_flag("--version", "assay " ASSAY_VERSION);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.formatter(help_formatter());
   add_commands(app, command, invocation);

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
+#include "assay/core/text/units.hpp"
 #include "assay/report/table.hpp"
 #include "assay/vet/install.hpp"
 #include "cli/command.hpp"
@@ -21,6 +23,16 @@ struct InstallFlags {
   bool json = false;
 };
 
+/// "Downloading torch-2.13.0.whl (190.1 MB)" of what pip says of a file that it fetches, without its address; else
+/// empty.
+std::string download_of(const std::string& line) {
+  const auto at = line.find("Downloading ");
+  const auto size = line.rfind(" (");
+  if (at == std::string::npos || size == std::string::npos || !line.ends_with(')')) return "";
+  const auto address = line.substr(at + 12, size - at - 12);
+  return "Downloading " + address.substr(address.rfind('/') + 1) + line.substr(size);  // npos + 1 is 0
+}
+
 /// What is being done, on stderr: a line that is written over on a terminal, a line for each step elsewhere.
 class InstallProgress {
  public:
@@ -32,10 +44,12 @@ class InstallProgress {
   InstallProgress& operator=(const InstallProgress&) = delete;
 
   void show(const std::string& step, const std::string& detail) {
-    if (!terminal_ && step == step_) return;
+    const auto download = download_of(detail);
+    if (!terminal_ && step == step_ && download.empty()) return;
     step_ = step;
     shown_ = true;
-    const std::string line = fmt::format("{}: {}{}{}", subject_, step, detail.empty() ? "" : ": ", detail);
+    const auto& last = download.empty() ? detail : download;
+    const std::string line = fmt::format("{}: {}{}{}", subject_, step, last.empty() ? "" : ": ", last);
     if (terminal_) {
       std::fprintf(stderr, "\r\033[K%s", report::fit(line, stderr_width()).c_str());
     } else {
@@ -49,6 +63,17 @@ class InstallProgress {
   bool terminal_ = isatty(STDERR_FILENO) != 0;
   bool shown_ = false;
 };
+
+/// Bytes of all files below `folder`, as `du --apparent-size` has them but for folders and links.
+std::uintmax_t bytes_below(const std::filesystem::path& folder) {
+  std::uintmax_t bytes = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_symlink(ignored) && it->is_regular_file(ignored)) bytes += it->file_size(ignored);
+  }
+  return bytes;
+}
 
 vet::Installation install_one(const std::string& reference, const plan::Catalog& catalog, const InstallFlags& flags,
                               int stop_fd) {
@@ -86,8 +111,9 @@ int install(const InstallFlags& flags) {
       one["new"] = is_new;
       out.push_back(std::move(one));
     } else {
-      print(fmt::format("{} {} {}: {}{}\n", done.installed.name, done.installed.release,
+      print(fmt::format("{} {} {}: {}, {}{}\n", done.installed.name, done.installed.release,
                         is_new ? "is installed" : "is already there", done.folder.string(),
+                        format_bytes(static_cast<std::int64_t>(bytes_below(done.folder))),
                         done.installed.locked == true ? "" : " (not locked: hashes were not checked)"));
     }
   }
