@@ -1,40 +1,29 @@
 #include "assay/stats/tail.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 
 #include "assay/core/error.hpp"
+#include "assay/stats/binomial.hpp"
 
 namespace assay::stats {
 namespace {
 
 /// P(Bin(n, p) <= k).
 double at_most(std::size_t k, std::size_t n, double p) {
-  if (k >= n) return 1;
-  const boost::math::binomial_distribution<double> binomial(static_cast<double>(n), p);
-  return boost::math::cdf(binomial, static_cast<double>(k));
+  return binomial_at_most(static_cast<double>(n), static_cast<double>(k), p);
 }
 
-/// P(Bin(n, p) >= k), without the loss of digits of 1 - P(… <= k - 1).
+/// P(Bin(n, p) >= k): at least k succeed where at most n - k fail.
 double at_least(std::size_t k, std::size_t n, double p) {
-  if (k == 0) return 1;
-  const boost::math::binomial_distribution<double> binomial(static_cast<double>(n), p);
-  return boost::math::cdf(boost::math::complement(binomial, static_cast<double>(k - 1)));
+  return at_most(n - k, n, 1 - p);
 }
 
 }  // namespace
 
 std::size_t samples_for_quantile(double p) {
   ASSAY_CHECK(p > 0.5 && p < 1);
-  // Two or more of n beyond the quantile: all but p^n + n (1 - p) p^(n - 1), which falls from n = 2 on.
-  const auto is_enough = [p](std::size_t n) {
-    const auto count = static_cast<double>(n);
-    return std::pow(p, count) + count * (1 - p) * std::pow(p, count - 1) <= 1 - kTailConfidence;
-  };
-  std::size_t n = 2;
-  while (!is_enough(n)) ++n;
-  return n;
+  return least_for_quantile(p, kTailConfidence);
 }
 
 std::optional<Interval> quantile_interval_sorted(const std::vector<double>& sorted, double p) {
