@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/core/trial.hpp"
-#include "assay/stats/e_divisive.hpp"
+#include "assay/stats/change_points/e_divisive.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::compare {

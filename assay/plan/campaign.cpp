@@ -4,7 +4,7 @@
 
 #include "assay/core/text/hash.hpp"
 #include "assay/plan/catalog/catalog.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "assay/plan/text.hpp"
 
 namespace assay::plan {

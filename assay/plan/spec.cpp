@@ -7,7 +7,7 @@
 
 #include "assay/core/text/units.hpp"
 #include "assay/plan/located.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "assay/plan/text.hpp"
 #include "assay/plan/yaml.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "assay/plan/campaign.hpp"
 #include "assay/plan/catalog/catalog.hpp"
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 
 namespace assay::plan {
 

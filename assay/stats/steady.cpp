@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/stats/change_points/pelt.hpp"
 #include "assay/stats/moments.hpp"
-#include "assay/stats/pelt.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::stats {

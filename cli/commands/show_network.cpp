@@ -1,6 +1,6 @@
 #include "cli/commands/show_network.hpp"
 
-#include "assay/plan/axis.hpp"
+#include "assay/plan/sweeps/axis.hpp"
 #include "assay/report/subjects/network.hpp"
 #include "cli/command.hpp"
 

@@ -9,8 +9,8 @@
 #include "assay/core/text/utf8.hpp"
 #include "assay/plan/catalog/ability.hpp"
 #include "assay/plan/spec.hpp"
+#include "assay/plan/sweeps/threads.hpp"
 #include "assay/plan/text.hpp"
-#include "assay/plan/threads.hpp"
 #include "assay/stats/looks.hpp"
 
 namespace assay::cli {

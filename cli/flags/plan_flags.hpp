@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/core/trial.hpp"
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 
 namespace assay::cli {
 

@@ -7,9 +7,9 @@
 #include <iterator>
 
 #include "assay/core/text/json.hpp"
+#include "assay/stats/change_points/pelt.hpp"
 #include "assay/stats/difference.hpp"
 #include "assay/stats/interval.hpp"
-#include "assay/stats/pelt.hpp"
 #include "assay/stats/steady.hpp"
 
 namespace {

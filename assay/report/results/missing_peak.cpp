@@ -4,7 +4,7 @@
 #include <map>
 
 #include "assay/network/step_cost.hpp"
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/results/results.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/replay.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/simulation/simulated_cost.hpp"

@@ -1,7 +1,7 @@
 #include "cli/commands/predict/predict_calibrate.hpp"
 
 #include "assay/core/text/file.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/calibration/calibrated_rows.hpp"
 #include "assay/report/subjects/calibration.hpp"
 #include "cli/flags/answer.hpp"

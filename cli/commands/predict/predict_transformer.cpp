@@ -3,7 +3,7 @@
 #include <array>
 
 #include "assay/network/network.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "cli/commands/show_network.hpp"
 #include "cli/flags/choice.hpp"
 

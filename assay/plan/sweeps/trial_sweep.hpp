@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/plan/axis.hpp"
 #include "assay/plan/catalog/catalog.hpp"
+#include "assay/plan/sweeps/axis.hpp"
 
 namespace assay::plan {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "assay/plan/axis.hpp"
 #include "assay/plan/located.hpp"
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/axis.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 #include "assay/plan/text.hpp"
 
 namespace assay::plan {

@@ -1,4 +1,4 @@
-#include "assay/plan/axis.hpp"
+#include "assay/plan/sweeps/axis.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 
 namespace assay::plan {
 

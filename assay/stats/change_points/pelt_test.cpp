@@ -1,4 +1,4 @@
-#include "assay/stats/pelt.hpp"
+#include "assay/stats/change_points/pelt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "assay/report/subjects/families.hpp"
+#include "assay/report/subjects/verdicts/families.hpp"
 
 #include <algorithm>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/subjects/gate.hpp"
+#include "assay/report/subjects/verdicts/gate.hpp"
 
 namespace assay::report {
 namespace {

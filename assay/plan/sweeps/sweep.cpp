@@ -1,4 +1,4 @@
-#include "assay/plan/sweep.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "assay/stats/e_divisive.hpp"
+#include "assay/stats/change_points/e_divisive.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "assay/report/subjects/comparison.hpp"
+#include "assay/report/subjects/verdicts/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/subjects/gate.hpp"
+#include "assay/report/subjects/verdicts/gate.hpp"
 
 namespace assay::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/plan/threads.hpp"
+#include "assay/plan/sweeps/threads.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "assay/plan/trial_sweep.hpp"
+#include "assay/plan/sweeps/trial_sweep.hpp"
 
 #include <unordered_set>
 
 #include "assay/plan/located.hpp"
 #include "assay/plan/network_source.hpp"
+#include "assay/plan/sweeps/threads.hpp"
 #include "assay/plan/text.hpp"
-#include "assay/plan/threads.hpp"
 
 namespace assay::plan {
 namespace {

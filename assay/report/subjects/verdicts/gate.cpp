@@ -1,4 +1,4 @@
-#include "assay/report/subjects/gate.hpp"
+#include "assay/report/subjects/verdicts/gate.hpp"
 
 #include <fmt/format.h>
 
