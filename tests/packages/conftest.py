@@ -3,10 +3,18 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+VARIABLES = {
+    "PATH": "/usr/bin:/bin",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_INDEX": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+PIP = [sys.executable, "-m", "pip", "--quiet"]
 
 
 def run_in(folder, *argv, env=None, timeout=300):
@@ -52,3 +60,19 @@ def use(tmp_path, clean):
         return folder
 
     return work
+
+
+@pytest.fixture(scope="session")
+def wheel(build, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    source = ROOT / "packaging" / "wheel"
+    env = dict(VARIABLES, ASSAY_BUILD=str(build), HOME=str(folder))
+    run_in(folder, *PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", folder, source, env=env)
+    (found,) = folder.glob("assay-*-py3-none-manylinux_2_*_x86_64.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def pip():
+    """Installs without an index; and the variables that go with it."""
+    return PIP, VARIABLES

@@ -1,36 +1,16 @@
 """The wheel in a fresh virtual environment: it works, brings what it needs, and goes without a trace."""
 
 import os
-import pathlib
 import re
-import sys
 import zipfile
 
 import pytest
 
-VARIABLES = {
-    "PATH": "/usr/bin:/bin",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PIP_NO_INDEX": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
-PIP = [sys.executable, "-m", "pip", "--quiet"]
-
-
-@pytest.fixture(scope="module")
-def wheel(run, build, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    source = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "wheel"
-    env = dict(VARIABLES, ASSAY_BUILD=str(build), HOME=str(folder))
-    run(folder, *PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", folder, source, env=env)
-    (found,) = folder.glob("assay-*-py3-none-manylinux_2_*_x86_64.whl")
-    return found
-
 
 @pytest.fixture
-def environment(run, tmp_path):
+def environment(run, tmp_path, pip):
     """Without a pip of its own, which takes longer to make than all the rest: ours installs into it."""
-    run(tmp_path, "/usr/bin/python3", "-m", "venv", "--without-pip", "venv", env=VARIABLES)
+    run(tmp_path, "/usr/bin/python3", "-m", "venv", "--without-pip", "venv", env=pip[1])
     return tmp_path / "venv"
 
 
@@ -39,18 +19,18 @@ def listed(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
 
 
-def test_it_works_and_goes_without_a_trace(run, wheel, environment, use, tmp_path):
+def test_it_works_and_goes_without_a_trace(run, wheel, environment, use, tmp_path, pip):
     before = listed(environment)
-    pip = [*PIP, "--python", environment / "bin/python"]
-    run(tmp_path, *pip, "install", wheel, env=VARIABLES)
+    install = [*pip[0], "--python", environment / "bin/python"]
+    run(tmp_path, *install, "install", wheel, env=pip[1])
     use(environment / "bin/assay")
-    run(tmp_path, *pip, "uninstall", "-y", "assay", env=VARIABLES)
+    run(tmp_path, *install, "uninstall", "-y", "assay", env=pip[1])
     assert listed(environment) == before
 
 
-def test_the_program_is_among_the_scripts_and_brings_its_libraries(run, wheel, environment, tmp_path):
+def test_the_program_is_among_the_scripts_and_brings_its_libraries(run, wheel, environment, tmp_path, pip):
     """No Python starts before it, and it loads nothing of the system but the C and C++ libraries."""
-    run(tmp_path, *PIP, "--python", environment / "bin/python", "install", wheel, env=VARIABLES)
+    run(tmp_path, *pip[0], "--python", environment / "bin/python", "install", wheel, env=pip[1])
     program = environment / "bin/assay"
     assert program.read_bytes()[:4] == b"\x7fELF"
     loaded = dict(re.findall(r"^\s*(\S+) => (/\S+)", run("/", "ldd", program), re.MULTILINE))
@@ -69,9 +49,9 @@ def test_the_tag_names_the_newest_c_library_asked_for(run, wheel, tmp_path):
     assert max(map(int, re.findall(r"Name: GLIBC_2\.(\d+)", symbols))) == named
 
 
-def test_the_module_calls_the_program_beside_it(run, wheel, environment, clean, tmp_path):
+def test_the_module_calls_the_program_beside_it(run, wheel, environment, clean, tmp_path, pip):
     """As a user does: import, measure with the fake and with a function of Python's."""
-    run(tmp_path, *PIP, "--python", environment / "bin/python", "install", wheel, env=VARIABLES)
+    run(tmp_path, *pip[0], "--python", environment / "bin/python", "install", wheel, env=pip[1])
     script = (
         "import assay, sys\n"
         "assert str(assay.program()) == sys.argv[1], assay.program()\n"
