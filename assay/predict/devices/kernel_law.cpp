@@ -22,12 +22,6 @@ std::vector<double> exponentials(const std::vector<double>& logs) {
   return values;
 }
 
-/// Its square is soft L1 of the residual.
-double softened(double residual) {
-  const double part = residual / kSoftness;
-  return std::copysign(kSoftness * std::sqrt(2 * (std::sqrt(1 + part * part) - 1)), residual);
-}
-
 class LawFitter {
  public:
   explicit LawFitter(const LawFit& fit) : fit_(fit) {}
@@ -55,7 +49,7 @@ class LawFitter {
     left.reserve(rows.size());
     for (const auto row : rows) {
       const double one = std::log(fit_.seconds(values, row) / fit_.measured[row]);
-      left.push_back(soft ? softened(one) : one);
+      left.push_back(soft ? softened(one, kSoftness) : one);
     }
     return left;
   }
@@ -159,6 +153,11 @@ std::vector<double> KernelLaw::values() const {
   all.reserve(constants.size());
   for (const auto& one : constants) all.push_back(one.value);
   return all;
+}
+
+double softened(double residual, double softness) {
+  const double part = residual / softness;
+  return std::copysign(softness * std::sqrt(2 * (std::sqrt(1 + part * part) - 1)), residual);
 }
 
 double conformal_width(std::vector<double> residuals, double share) {

@@ -99,6 +99,9 @@ KernelLaw fit_law(const LawFit& fit);
 /// A law of these constants that nothing was fitted to: shares are 1 and fixed times 0.
 KernelLaw data_sheet_law(const std::vector<LawConstantSpec>& constants, const std::vector<double>& values);
 
+/// A residual whose square grows as its size beyond `softness` (soft L1), so that one wild row does not decide a fit.
+double softened(double residual, double softness);
+
 /// The half width of a conformal range: the smallest of |log residuals| that `share` of (n + 1) are not above.
 /// Precondition: not empty.
 double conformal_width(std::vector<double> residuals, double share);

@@ -1,0 +1,76 @@
+// predict_inference KERNELS (CALIBRATION.csv JUDGED.csv)…: laws of devices from the kernel tables in a folder; then for
+// each pair constants of software stacks from the served points of one table, and every point of the other said; one
+// line of JSON each. Run by bench/predict_inference.
+#include <cstdio>
+#include <filesystem>
+
+#include "assay/predict/serving/stack_fit.hpp"
+
+namespace assay::bench {
+namespace {
+
+/// Every device of the catalogue, by tables in the folder alone: not by the laws that the program knows.
+predict::DeviceTimes devices_from(const std::filesystem::path& folder) {
+  std::vector<predict::KernelRow> rows;
+  for (const char* name : {"gpu_gemm.csv", "gpu_attention.csv", "gpu_nccl.csv"}) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    const auto more = predict::read_kernel_table(folder / name);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  const auto fitted = predict::fit_devices(rows);
+  predict::DeviceTimes times;
+  for (const auto& sheet : predict::all_device_sheets()) {
+    predict::DeviceLaws device;
+    device.sheet = sheet;
+    for (const auto& one : fitted) {
+      if (one.sheet.name == sheet.name) device = one;
+    }
+    times.emplace(sheet.name, predict::KernelTimes(completed(device, fitted)));
+  }
+  return times;
+}
+
+void say(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged) {
+  const predict::CalibratedStacks stacks(predict::read_serving_rows(calibration), times);
+  std::printf("%s\n", json({{"stacks", to_json(stacks.stacks())}}).dump().c_str());
+  for (const auto& row : predict::read_serving_rows(judged)) {
+    const auto said = stacks.predict(row.stack, row.device, row.point);
+    const auto roofline = roofline_times(row.point, times.at(row.device).sheet());
+    const json line{{"judged", judged},
+                    {"id", row.id},
+                    {"stack", row.stack.text()},
+                    {"calibrated", stacks.stacks().contains(row.stack.text())},
+                    {"device", row.device},
+                    {"model", row.point.model.shape.name},
+                    {"tensor", row.point.model.tensor},
+                    {"prompt_tokens", row.point.prompt_tokens},
+                    {"output_tokens", row.point.output_tokens},
+                    {"concurrency", row.point.concurrency},
+                    {"guessed", row.guessed},
+                    {"rests_on", said.rests_on},
+                    {"batch", said.times.batch},
+                    {"measured", {{"ttft", to_json(row.first_token_seconds)}, {"tpot", to_json(row.token_seconds)}}},
+                    {"ttft", to_json(said.first_token_seconds)},
+                    {"tpot", to_json(said.token_seconds)},
+                    {"throughput", to_json(said.tokens_per_second)},
+                    {"roofline",
+                     {{"ttft", roofline.first_token_seconds},
+                      {"tpot", roofline.token_seconds},
+                      {"throughput", roofline.tokens_per_second}}}};
+    std::printf("%s\n", line.dump().c_str());
+  }
+}
+
+}  // namespace
+}  // namespace assay::bench
+
+int main(int argc, char** argv) {
+  if (argc < 4 || argc % 2 != 0) return 2;
+  try {
+    const auto times = assay::bench::devices_from(argv[1]);
+    for (int i = 2; i < argc; i += 2) assay::bench::say(times, argv[i], argv[i + 1]);
+  } catch (const assay::Error& error) {
+    std::fprintf(stderr, "predict_inference: %s\n", error.what());
+    return error.exit_code();
+  }
+}
