@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "assay/predict/cluster.hpp"
+#include "assay/predict/devices/device_laws.hpp"
+
+namespace assay::predict {
+
+/// A device, the law of its products and the links of its node, as a step of training needs them. Rates are of one
+/// direction.
+struct StepDevice {
+  DeviceSheet sheet;
+  std::vector<double> product;  ///< constants of the law of products in bf16
+  LawBasis basis = LawBasis::data_sheet;
+  double inside_bytes_per_second = 0;  ///< what a ring inside a node reaches on each device
+  double rail_bytes_per_second = 0;    ///< of one device to other nodes
+  std::int64_t node_devices = 8;       ///< that the links inside reach
+};
+
+/// Whether the catalogue has such a device, and its node as it is sold. Throws Error{usage} with the names where not.
+bool is_step_device(std::string_view name);
+StepDevice step_device(std::string_view name);
+
+/// A device that is meant to be like others of its time: for a job whose device has no data sheet here. A guess.
+StepDevice guessed_device(const std::string& name);
+
+/// The device of a cluster file. Where the catalogue knows its name the laws are its own, else those of its data sheet
+/// at the middle of the stated efficiency. Throws Error{usage} where the file lacks the peak or the memory's rate.
+StepDevice step_device(const Cluster& cluster);
+
+/// Seconds of a product of m x k by k x n.
+double product_seconds(const StepDevice& device, double m, double n, double k);
+
+}  // namespace assay::predict

@@ -1,0 +1,138 @@
+#include "assay/predict/step/step_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::predict {
+namespace {
+
+constexpr double kAcrossCall = 50e-6;    // of a sum that spans nodes
+constexpr double kInsideShards = .85;    // of a ring inside a node, by gathers of many layers at once
+constexpr double kHiddenGradients = .7;  // of a stage's microbatch, under which replicas add up
+
+double fourth_norm(double a, double b) {
+  const double square = a * a * a * a + b * b * b * b;
+  return std::sqrt(std::sqrt(square));
+}
+
+/// A layer's pass in each direction.
+struct PassTimes {
+  double forward = 0;
+  double backward = 0;
+  bool launch_bound = false;
+};
+
+double precision_factor(StepPrecision precision, const StepConstants& c) {
+  return precision == StepPrecision::bf16 ? 1 : precision == StepPrecision::fp8 ? c.fp8 : c.fp4;
+}
+
+double recomputed(const StepWork& w, const StepPlan& plan, const StepConstants& c, double product, double passes,
+                  double forward) {
+  switch (plan.recompute) {
+    case Recomputing::none:
+      return 0;
+    case Recomputing::attention:
+      return c.attention * w.flash + c.product * w.score_products + passes * w.score_passes;
+    case Recomputing::selective:
+      return .5 * product * w.product_forward + passes * w.passes;
+    case Recomputing::full:
+      return forward - (plan.early_stop ? product * w.last_product : 0);
+  }
+  return 0;
+}
+
+PassTimes layer_time(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
+  const double product = c.product * precision_factor(plan.precision, c);
+  const double passes = c.passes * (plan.compiled ? 1 : c.eager);
+  const double attention = c.attention * w.flash + c.product * w.score_products;
+  const double between = passes * (w.passes + w.score_passes);
+  const double forward = product * (w.product_forward + w.expert_forward) + attention + between;
+  const double backward = product * (w.product_backward + w.expert_backward) +
+                          (plan.flash_attention ? 2.5 : 2.0) * attention + 2 * between +
+                          recomputed(w, plan, c, product, passes, forward);
+  const double all = forward + backward;
+  const double launched = c.floor * (plan.recompute == Recomputing::full ? 4.0 / 3 : 1);
+  const double slower = fourth_norm(all, launched) / all;
+  return {forward * slower + c.call / 3, backward * slower + 2 * c.call / 3, launched > .5 * all};
+}
+
+/// Sums of a tensor group in one direction of a layer.
+double sum_seconds(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
+  if (plan.tensor <= 1) return 0;
+  const double inside = c.sums * (w.sum_latency + w.sum_inside);
+  const double sums = w.sum_across > 0 ? std::max(inside, w.sum_across / c.links) + kAcrossCall : inside;
+  return sums * (plan.async_tensor ? c.async_tensor : 1);
+}
+
+double together(double computing, double sending, double interference) {
+  return std::max(computing, sending) + interference * std::min(computing, sending);
+}
+
+double shard_rate(const StepWork& w, const StepConstants& c) {
+  return w.shard_rail_bytes_per_second > 0 ? std::min(w.shard_bytes_per_second, w.shard_rail_bytes_per_second * c.links)
+                                           : kInsideShards * w.shard_bytes_per_second;
+}
+
+}  // namespace
+
+const std::vector<StepConstantSpec>& step_constant_specs() {
+  using C = StepConstants;
+  static const std::vector<StepConstantSpec> specs{
+      {"product", "products in a step over products alone", &C::product},
+      {"passes", "what is between products over one read and write of its values", &C::passes},
+      {"attention", "flash attention over half of the peak", &C::attention},
+      {"floor", "seconds that launching a layer takes", &C::floor},
+      {"call", "seconds a layer that nothing hides", &C::call},
+      {"sums", "sums of tensor groups over a ring inside the node", &C::sums},
+      {"links", "share of the links between nodes that is reached", &C::links},
+      {"interference", "part of the shorter of computing and gathering that is not hidden", &C::interference},
+      {"update", "bytes that the optimizer moves for a parameter", &C::update},
+      {"bubble", "of the schedule's own", &C::bubble},
+      {"fp8", "products in fp8 over those in bf16", &C::fp8},
+      {"fp4", "products in fp4 over those in bf16", &C::fp4},
+      {"scale", "slower by this part for each doubling of the devices", &C::scale},
+      {"head", "passes over the values of the output layer", &C::head},
+      {"exchange", "part of the exchange among experts that is not hidden", &C::exchange},
+      {"async_tensor", "part of the sums that remains beside products", &C::async_tensor},
+      {"eager", "passes where the model is not compiled", &C::eager},
+      {"odd_head", "the output layer where no tile divides the vocabulary", &C::odd_head}};
+  return specs;
+}
+
+StepTime step_time(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
+  const auto layer = layer_time(w, plan, c);
+  const double sums = sum_seconds(w, plan, c);
+  const double again = plan.recompute == Recomputing::full ? 2 : 1;  // forward passes of the backward pass, and itself
+  const double forward = layer.forward + sums;
+  const double backward = layer.backward + again * sums;
+  const double rate = w.gather_bytes > 0 ? shard_rate(w, c) : 1;
+  const double gather = w.gather_bytes > 0 ? w.gather_bytes / rate + w.gather_latency : 0;
+  const double scatter = w.gather_bytes > 0 ? w.scatter_bytes / rate + w.gather_latency : 0;
+  const double passed =
+      together(forward, gather, c.interference) + together(backward, gather + scatter, c.interference);
+  const double exchange = c.exchange * w.exchange * (1 + again) + c.interference * c.sums * w.ring * (2 + again);
+  const double per_layer = passed + exchange;
+  const double stage = w.layers * per_layer + w.hand_on;
+  const double head = c.product * w.head * (w.odd_head ? c.odd_head : 1) + c.head * w.head_passes;
+  const double slower = 1 + c.scale * w.doublings;
+  const double times = slower * w.microbatches;
+
+  StepTime t;
+  t.launch_bound = layer.launch_bound;
+  t.compute_seconds = times * w.layers * (layer.forward + layer.backward);
+  t.tensor_seconds = times * w.layers * (1 + again) * sums;
+  t.shard_seconds = times * (w.layers * (passed - forward - backward) + w.edge_bytes / rate);
+  t.exchange_seconds = times * w.layers * exchange;
+  t.pipeline_seconds = times * w.hand_on;
+  t.output_seconds = times * (plan.balanced_head ? head / w.stages : head);
+  t.bubble_seconds = slower * c.bubble * w.bubbles * stage;
+  double gradients = w.gradients / (w.gradients_across ? c.links : 1);
+  if (plan.overlapped_gradients) gradients = std::max(0.0, gradients - kHiddenGradients * stage);
+  t.gradient_seconds = slower * gradients;
+  t.update_seconds = slower * c.update * w.update;
+  t.seconds = t.compute_seconds + t.tensor_seconds + t.shard_seconds + t.exchange_seconds + t.pipeline_seconds +
+              t.output_seconds + t.bubble_seconds + t.gradient_seconds + t.update_seconds;
+  return t;
+}
+
+}  // namespace assay::predict
