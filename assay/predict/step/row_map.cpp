@@ -60,7 +60,7 @@ const std::set<std::string>& job_fields() {
   return fields;
 }
 
-std::string lower(std::string text) {
+std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -101,7 +101,7 @@ class RowFields {
   }
 
   bool flag(const std::string& field, bool otherwise) const {
-    const auto cell = lower(text(field));
+    const auto cell = lower_case(text(field));
     if (cell.empty()) return otherwise;
     return cell == "1" || cell == "true" || cell == "yes" || cell == "1.0";
   }
@@ -135,7 +135,7 @@ ModelShape shape_of(const RowFields& f, std::vector<std::string>& assumed) {
   if (!f.text("hidden").empty()) return stated_shape(f);
   const auto name = f.text("model");
   if (auto known = find_model(name)) {
-    if (lower(name).find("w/o mtp") != std::string::npos) known->extra_predictions = 0;
+    if (lower_case(name).find("w/o mtp") != std::string::npos) known->extra_predictions = 0;
     return *known;
   }
   const auto size = stated_size(name);
@@ -157,14 +157,14 @@ StepDevice device_of_row(const RowFields& f, std::vector<std::string>& assumed) 
 }
 
 StepPrecision precision_of(const std::string& text) {
-  const auto name = lower(text);
+  const auto name = lower_case(text);
   if (name.find("fp4") != std::string::npos) return StepPrecision::fp4;
   const bool narrow = name.find("fp8") != std::string::npos || name.find("float8") != std::string::npos;
   return narrow ? StepPrecision::fp8 : StepPrecision::bf16;
 }
 
 Recomputing recompute_of(const std::string& text) {
-  const auto name = lower(text);
+  const auto name = lower_case(text);
   if (name == "attention") return Recomputing::attention;
   if (name.find("selective") != std::string::npos) return Recomputing::selective;
   return name == "full" || name == "true" ? Recomputing::full : Recomputing::none;
@@ -197,7 +197,7 @@ StepPlan plan_of(const RowFields& f) {
   read_batches(f, p);
   p.recompute = recompute_of(f.text("recompute"));
   p.precision = precision_of(f.text("precision"));
-  const auto schedule = lower(f.text("schedule"));
+  const auto schedule = lower_case(f.text("schedule"));
   if (schedule.find("zero") != std::string::npos || schedule.find("zbv") != std::string::npos) {
     p.schedule = PipelineSchedule::zero_bubble;
   }
