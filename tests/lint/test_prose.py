@@ -56,6 +56,15 @@ def test_plain_english_and_code_pass(tmp_path, text):
     assert check(tmp_path, text) == (0, [])
 
 
+def test_help_is_looked_at_too(tmp_path):
+    words = tmp_path / "tests" / "cli" / "words"
+    words.mkdir(parents=True)
+    (words / "help.txt").write_text("$ assay --help\nThis is no option.\n")
+    code, lines = check(tmp_path, "# Page\n")
+    assert (code, len(lines)) == (1, 1)
+    assert lines[0].startswith("tests/cli/words/help.txt:2: ")
+
+
 def test_our_pages_pass():
     done = subprocess.run([ROOT / "scripts/check-prose"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
