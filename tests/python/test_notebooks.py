@@ -49,6 +49,3 @@ def test_it_runs(notebook, jupyter, place):
     assert sum("<svg" in text for text in shown) >= 4  # results, samples, comparison and prediction
     assert any("<table" in text and "slower" in text for text in shown)
     assert any("<progress" in text and 'value="36" max="36"' in text for text in shown)  # 6 batches x 6 runs
-    if keep := os.environ.get("ASSAY_KEEP_NOTEBOOK"):
-        page = [jupyter / "jupyter-nbconvert", "--to", "html", "--output", keep, copy.name]
-        subprocess.run(page, cwd=copy.parent, env=env, check=True, capture_output=True)
