@@ -45,7 +45,9 @@ std::string pictures_html(const std::vector<Picture>& pictures) {
 
 std::string table_html(const TextTable& table) {
   if (table.rows.empty()) return {};
-  std::string out = "<section>\n<h2>All results</h2>\n<div class=\"wide\"><table>\n<thead><tr>";
+  std::string out =
+      "<section>\n<h2>All results</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"All results\"><table>\n<thead><tr>";
   for (const auto& column : table.columns) out += element("th", column);
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
