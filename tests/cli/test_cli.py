@@ -226,6 +226,18 @@ def in_a_terminal(folder, *arguments, **variables):
     return seen.decode()
 
 
+def test_a_number_is_there_within_the_first_run_and_refined_in_place(tmp_path):
+    """By the law 10 ms and 100 us for the sample: a step takes 10.1 ms. Each slice of .5 s has a number, in place."""
+    command = ["run", "toy", "--worker", "fake", "--option", "noise=0", "--option", "pace=1", "--option",
+               "base_ns=10000000", "--runs", "2", "--seconds", "2s", "--warmup", "0", "--retries", "0"]  # fmt: skip
+    seen = in_a_terminal(tmp_path, *command)
+    first = seen[: seen.index("[1/2]")]
+    told = re.findall(r"\r\x1b\[K\[0/2\]: (\S+ ms) so far, toy infer b1", first)
+    assert len(told) >= 2 and set(told) == {"10.1 ms"}, repr(seen)
+    later = seen[seen.index("[1/2]") : seen.index("[2/2]")]
+    assert "median 10.1 ms so far, now 10.1 ms, toy infer b1" in later, repr(seen)
+
+
 def test_no_color_means_no_colour_on_a_terminal_too(tmp_path):
     seen = in_a_terminal(tmp_path, *SLOW, "--batch", "1,2", NO_COLOR="1")
     assert "8 of 8 runs done" in seen

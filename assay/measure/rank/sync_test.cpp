@@ -134,5 +134,15 @@ TEST_F(SyncTest, the_first_failure_is_the_one_that_counts) {
   EXPECT_EQ(Sync(directory_).aborted_by(), 2);
 }
 
+TEST_F(SyncTest, a_median_so_far_is_seen_by_others_and_null_before) {
+  Sync teller(directory_);
+  const Sync watcher(directory_);
+  EXPECT_FALSE(watcher.median_so_far());
+  teller.tell_median(31'200'000);
+  EXPECT_EQ(watcher.median_so_far(), 31'200'000);
+  teller.tell_median(30'900'000);
+  EXPECT_EQ(watcher.median_so_far(), 30'900'000);
+}
+
 }  // namespace
 }  // namespace assay::measure
