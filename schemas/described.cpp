@@ -9,6 +9,7 @@
 #include "assay/core/record.hpp"
 #include "assay/core/replay.hpp"
 #include "assay/core/trial.hpp"
+#include "assay/load/load.hpp"
 #include "assay/model/links/link.hpp"
 #include "assay/model/model.hpp"
 #include "assay/network/graph.hpp"
@@ -60,6 +61,7 @@ Formats all() {
   formats.add<vet::AuditResult>("audit");
   formats.add<compare::History>("history");
   formats.add<compare::ScalingStudy>("scaling");
+  formats.add<load::LoadResult>("load");
   formats.add<tune::Tuning>("tuning");
   formats.add<model::Model>("model");
   formats.add<model::LinkFit>("link");

@@ -6,13 +6,18 @@
 namespace assay::load {
 namespace {
 
-constexpr std::size_t kLeastRuns = 6;  // near the edge
+constexpr std::size_t kLeastRuns = 8;  // near the edge
 constexpr std::size_t kMostStarvedRuns = 5;
 constexpr double kWindow = 0.3;  // of the logarithm of the rate: which runs are near the edge
 constexpr double kBracket = 1.2;
 // Log-odds per logarithm of the rate: queues near their limit have 10 to 40. Weak, so that runs soon outweigh it.
 constexpr double kSlope = 20;
 constexpr double kSlopeDeviation = 15;
+
+/// Student's quantile at 97.5 %, within 1 % from 3 degrees of freedom on.
+double student(double freedom) {
+  return 1.96 + 2.37 / freedom + 2.82 / (freedom * freedom);
+}
 
 double log_odds(double p) {
   return std::log(p / (1 - p));
@@ -21,7 +26,7 @@ double log_odds(double p) {
 /// The edge of one limit, by the runs near it.
 struct Edge {
   double log_rate = 0;
-  double deviation = 0;  ///< of log_rate
+  double half = 1;  ///< of its interval of 95 %
 };
 
 /// log-odds = a + b (x - origin), by Newton's steps on the likelihood with a prior on b.
@@ -98,7 +103,12 @@ Edge edge_of(const std::vector<RatePoint>& points, std::size_t limit, double qua
   const auto shift = (log_odds(1 - quantile) - line.a) / line.b;
   const auto determinant = line.aa * line.bb - line.ab * line.ab;
   const auto variance = (line.bb - 2 * shift * line.ab + shift * shift * line.aa) / determinant / (line.b * line.b);
-  return {near + std::clamp(shift, -kWindow, kWindow), std::sqrt(std::max(0.0, variance))};
+  // Requests beyond a limit come in clusters, each about as many as the dispersion: few of them are skewed.
+  double over = 0;
+  for (const auto& row : rows) over += row.k;
+  const auto freedom = std::min(static_cast<double>(rows.size()) - 2, over / wide - 1);
+  const auto half = student(std::max(freedom, 1.0)) * std::sqrt(std::max(0.0, variance));
+  return {near + std::clamp(shift, -kWindow, kWindow), half};
 }
 
 class Search {
@@ -182,7 +192,7 @@ class Search {
     found_.end = SearchEnd::spent;
     for (std::size_t runs = 0;; ++runs) {
       for (int i = 0; i < 3; ++i) edge = lowest_edge(edge.log_rate);
-      const auto half = 2 * edge.deviation;
+      const auto half = edge.half;
       found_.rate_per_second = std::exp(edge.log_rate);
       found_.low_per_second = std::exp(edge.log_rate - half);
       found_.high_per_second = std::exp(edge.log_rate + half);
@@ -208,6 +218,12 @@ class Search {
 };
 
 }  // namespace
+
+std::int64_t default_run_length(const std::vector<Limit>& limits) {
+  double highest = 0;
+  for (const auto& limit : limits) highest = std::max(highest, limit.quantile);
+  return std::llround(50 / (1 - highest));
+}
 
 FoundRate find_rate(const RateQuestion& question, const MeasureRate& measure) {
   ASSAY_CHECK(!question.limits.empty());

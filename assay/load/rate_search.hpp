@@ -82,6 +82,9 @@ void describe(V& v, FoundRate& f) {
 /// Null where the user asked to stop.
 using MeasureRate = std::function<std::optional<RatePoint>(double rate, std::int64_t requests, std::int64_t number)>;
 
+/// Requests of a run that leave about 50 beyond the highest quantile at the edge: 500 for p90, 5,000 for p99.
+std::int64_t default_run_length(const std::vector<Limit>& limits);
+
 /// Searches in virtual or real time. It brackets the rate by doubling, halves the bracket to a factor of 1.2, and then
 /// fits the log-odds of a request beyond the limit over the logarithm of the rate to all runs near the edge, which it
 /// repeats until the interval is narrow enough. Runs differ by more than a binomial allows, because waits are alike in
