@@ -237,6 +237,7 @@ JobRow job_of(const NamedColumns& table, const RowMap& map, std::size_t row) {
   job.job.model = shape_of(fields, job.assumed);
   job.job.device = device_of_row(fields, job.assumed);
   job.job.plan = plan_of(fields);
+  job.job.plan.recompute_stated = map.columns.contains("recompute") || map.fixed.contains("recompute");
   check(job.job);
   job.work = step_work(job.job);
   job.model = job.job.model.name;

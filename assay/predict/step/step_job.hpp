@@ -57,6 +57,7 @@ struct StepPlan {
   double microbatch = 1;    ///< sequences that pass at once; a fraction where one is shared
   double microbatches = 1;  ///< of a step, for each replica
   Recomputing recompute = Recomputing::none;
+  bool recompute_stated = true;  ///< else memory is counted as if all were recomputed: what the job needs at least
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
   StepPrecision precision = StepPrecision::bf16;
   bool flash_attention = true;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr double kFrameworkBytes = 1.5 * kGibibyte;  // context, kernels and buffers of collectives
-constexpr double kSlack = 1.0;
+constexpr double kSlack = 1.07;  // makers' GB of device memory are GiB, less what the device keeps for itself
 
 /// Parameters whose states a device keeps.
 double kept_parameters(const StepJob& job) {
@@ -76,14 +76,15 @@ StepMemory step_memory(const StepJob& job) {
   const double layer = layer_activation_bytes(job);
   const double input = 2 * tokens * h / spread;
   double kept = layer;
-  if (p.recompute == Recomputing::full) kept = input;
+  if (p.recompute == Recomputing::full || !p.recompute_stated) kept = input;
   if (p.recompute == Recomputing::selective) kept = .5 * layer;
   if (p.recompute == Recomputing::attention && !p.flash_attention) {
     kept = layer - tokens * 5 * static_cast<double>(job.model.heads * p.sequence) / t;
   }
   StepMemory memory;
   memory.state_bytes = state_bytes_of(job);
-  memory.activation_bytes = in_flight(p) * layers * kept + (p.recompute == Recomputing::none ? 0 : layer);
+  memory.activation_bytes =
+      in_flight(p) * layers * kept + (p.recompute == Recomputing::none && p.recompute_stated ? 0 : layer);
   if (p.pipeline <= 1) {
     memory.output_bytes = 6 * tokens * static_cast<double>(job.model.vocabulary) / t;
   }

@@ -11,6 +11,7 @@
 #include "assay/report/subjects/predict/transformer.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_calibrate.hpp"
+#include "cli/commands/predict/predict_rows.hpp"
 #include "cli/commands/predict/predict_score.hpp"
 #include "cli/commands/predict/predict_source.hpp"
 #include "cli/commands/predict/predict_transformer.hpp"
@@ -49,6 +50,7 @@ struct PredictFlags {
   std::vector<std::string> background;
   ScoreFlags scores;
   TransformerFlags transformer;
+  RowsFlags rows;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -190,6 +192,10 @@ void write_replay(const std::string& path, const predict::Question& question, st
 }
 
 int predict_it(const PredictFlags& o) {
+  if (!o.rows.rows.empty() || !o.rows.columns.empty()) {
+    print_rows(o.rows, o.calibrate, o.json);
+    return 0;
+  }
   if (o.scores.score) {
     print_score(o.scores, {o.source.store, o.source.network, o.cluster}, o.json);
     return 0;
@@ -324,11 +330,13 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       .add_option("--background", o->background, "Add traffic of others between nodes, FROM-TO=FLOWS; may be repeated")
       ->allow_extra_args(false);
   add_transformer_flags(command, o->transformer);
+  add_rows_flags(command, o->rows);
   add_score_flags(command, o->scores);
   command
       .add_option(
           "--calibrate", o->calibrate,
-          "Fit a cluster's constants to steps you measured (CSV; docs/predict.md), and predict --devices from them")
+          "Fit constants to steps you measured (CSV): of a cluster, and predict --devices from them (docs/predict.md); "
+          "with --rows, of a software stack (docs/training.md)")
       ->type_name("PATH");
   add_json_flag(command, o->json);
   command.footer(
@@ -339,9 +347,15 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "assay predict gpt3 --hidden 12288 --blocks 96 --heads 96 --sequence 2048 --vocabulary 51200 --tensor 8 \\\n"
       "  --pipeline 8 --global-batch 64 --cluster c.yaml --devices 64\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
+      "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
       "assay predict --score --store s.db --published times.csv");
   command.callback([o, &command, &invocation] {
     o->is_transformer = is_transformer_asked(command);
+    if (!o->rows.rows.empty() || !o->rows.columns.empty()) {
+      refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");
+    } else if (o->is_transformer && !o->scores.score && o->calibrate.empty()) {
+      refuse_others(command, effective_for_split(command), "a transformer that is split is predicted without it");
+    }
     o->source.store_named = command.count("--store") > 0;
     invocation.exit_code = o->new_cluster.empty() ? predict_it(*o) : write_new_cluster(o->new_cluster);
   });

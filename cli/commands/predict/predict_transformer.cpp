@@ -86,6 +86,14 @@ bool is_transformer_asked(const CLI::App& command) {
   return false;
 }
 
+std::vector<std::string> effective_for_split(const CLI::App& command) {
+  std::vector<std::string> names{"network", "--option", "--cluster", "--devices", "--zero", "--samples", "--json"};
+  for (const auto* option : command.get_options()) {
+    if (option->get_group() == kTransformerGroup) names.push_back(option->get_name());
+  }
+  return names;
+}
+
 predict::TransformerPrediction predict_split_transformer(const TransformerFlags& flags, const TransformerJob& job) {
   if (flags.global_batch == 0) {
     fail(ErrorKind::usage, "--global-batch is missing: the sequences of a step over all devices, such as 1024.");

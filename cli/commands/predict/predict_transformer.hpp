@@ -22,6 +22,9 @@ void add_transformer_flags(CLI::App& command, TransformerFlags& flags);
 /// Whether one of those flags was given: then the step is that of a split transformer.
 bool is_transformer_asked(const CLI::App& command);
 
+/// Options that change what is predicted of a split transformer.
+std::vector<std::string> effective_for_split(const CLI::App& command);
+
 /// What the other flags of `assay predict` say.
 struct TransformerJob {
   std::string network;

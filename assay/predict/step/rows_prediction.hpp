@@ -1,0 +1,91 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/predict/step/stack.hpp"
+#include "assay/predict/step/step_memory.hpp"
+
+namespace assay::predict {
+
+constexpr std::int64_t kRowsVersion = 1;
+
+/// One job of a table.
+struct RowPrediction {
+  std::int64_t row = 0;  ///< from 1
+  std::string model;
+  std::string device;
+  std::int64_t devices = 1;
+  double seconds = 0;  ///< of a step
+  double low_seconds = 0;
+  double high_seconds = 0;
+  std::int64_t range_rows = 0;  ///< residuals that the range is from
+  std::string regime;
+  bool new_device = false;  ///< no calibrated row has this device
+  double memory_bytes = 0;
+  bool fits = true;
+  double utilization = 0;  ///< FLOPs of the model without recomputing, over the devices' peak in bf16
+  StepTime step;
+  std::optional<double> measured_seconds;
+  std::optional<double> error;  ///< predicted over measured, minus 1
+  std::vector<std::string> assumed;
+};
+
+template <typename V>
+void describe(V& v, RowPrediction& r) {
+  required(v, "row", r.row);
+  required(v, "model", r.model);
+  required(v, "device", r.device);
+  required(v, "devices", r.devices);
+  required(v, "seconds", r.seconds);
+  required(v, "low_seconds", r.low_seconds);
+  required(v, "high_seconds", r.high_seconds);
+  required(v, "range_rows", r.range_rows);
+  required(v, "regime", r.regime);
+  required(v, "new_device", r.new_device);
+  required(v, "memory_bytes", r.memory_bytes);
+  required(v, "fits", r.fits);
+  required(v, "utilization", r.utilization);
+  required(v, "step", r.step);
+  v("measured_seconds", r.measured_seconds);
+  v("error", r.error);
+  v("assumed", r.assumed);
+}
+
+/// All jobs of a table, and how far off they are where they were measured.
+struct RowsPrediction {
+  std::int64_t rows_version = kRowsVersion;
+  std::string stack;
+  std::int64_t calibrated_rows = 0;
+  StepConstants constants;  ///< of all devices together
+  std::vector<RowPrediction> rows;
+  std::vector<std::string> refused;  ///< rows that no job could be made of, with the reason
+  std::optional<double> mean_error;  ///< of its size, over measured rows
+  std::optional<double> median_error;
+  std::optional<double> worst_error;
+  std::optional<double> held_share;  ///< of measured rows, inside their range
+  std::vector<std::string> notes;
+};
+
+template <typename V>
+void describe(V& v, RowsPrediction& p) {
+  required(v, "rows_version", p.rows_version);
+  required(v, "stack", p.stack);
+  required(v, "calibrated_rows", p.calibrated_rows);
+  required(v, "constants", p.constants);
+  required(v, "rows", p.rows);
+  v("refused", p.refused);
+  v("mean_error", p.mean_error);
+  v("median_error", p.median_error);
+  v("worst_error", p.worst_error);
+  v("held_share", p.held_share);
+  v("notes", p.notes);
+}
+
+/// Predicts every job. `known` has the rows to calibrate on; null: those of `jobs` itself that were measured, of which
+/// each whole group is predicted from the others. Throws Error{usage} where fewer than 10 rows, or 2 groups of the same
+/// table, were measured.
+RowsPrediction predict_rows(const RowMap& map, const JobRows& jobs, const JobRows* known);
+
+}  // namespace assay::predict

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "assay/predict/step/rows_prediction.hpp"
+#include "assay/report/look.hpp"
+
+namespace assay::report {
+
+/// Every job of a table with its step, range and memory, beside what was measured; then the errors and the constants.
+std::string rows_prediction_report(const predict::RowsPrediction& said, const Look& look);
+
+}  // namespace assay::report
