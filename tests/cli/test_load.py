@@ -100,10 +100,9 @@ def test_a_trace_sets_times_and_lengths(load, null_server, tmp_path):
 
 def test_the_rate_of_a_server_is_bracketed(load, null_server):
     """One worker with 5 ms of service cannot serve more than 200 a second."""
-    found = load(
-        null_server("workers=1,service=5ms"), "--find-rate", "--rate", 50, "--slo", "latency p90<25ms", "--requests", 60,
-        "--most-time", "8s", "--lateness", "1s", *QUICK,
-    )["found"]  # fmt: skip
+    url = null_server("workers=1,service=5ms")
+    limits = ["--slo", "latency p90<25ms", "--requests", 60, "--most-time", "8s", "--lateness", "1s"]
+    found = load(url, "--find-rate", "--rate", 50, *limits, *QUICK)["found"]
     assert found["points"][0]["rate_per_second"] == 50
     assert found["rate_per_second"] is None or 50 < found["rate_per_second"] < 260
 
