@@ -1,6 +1,10 @@
-"""Servers that break every rule: what each sends, how it ends, and which outcomes a client may call it."""
+"""Servers that break every rule: what each sends, how it ends, and which outcomes a client may call it.
+
+As a program it starts them all, prints their ports as JSON and serves until it is ended.
+"""
 
 import asyncio
+import json
 import socket
 import struct
 
@@ -19,7 +23,8 @@ def length(body, status=b"200 OK", more=b""):
 
 
 def scenes():
-    """(name, bytes, end, outcomes): `end` is close, reset, hang or drip (a byte each 50 ms)."""
+    """(name, bytes, end, outcomes): `end` is close, reset, hang or drip (a byte each 50 ms); large ones are
+    made when they are sent."""
     found = []
 
     def add(name, data, end, *outcomes):
@@ -40,17 +45,18 @@ def scenes():
         add(f"status {status}", length(b"no", b"%d No" % status), "close", "http_error")
     for status in (300, 301, 302, 303, 307, 308):
         add(f"status {status}", length(b"", b"%d Elsewhere" % status, b"Location: http://127.0.0.1:1/\r\n"), "close", "redirected")
-    for body in (b"NaN", b'{"choices":[{"text":NaN}]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}", b"[" * 100_000):
+    texts = (b"NaN", b'{"choices":[{"text":NaN}]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}", b"[" * 100_000)
+    for body in texts:
         add(f"not JSON: {body[:12]}", CHUNKED + chunk(b"data: " + body + b"\n\n"), "close", "bad_stream")
         add(f"whole, not JSON: {body[:12]}", length(body, more=b"Content-Type: application/json\r\n"), "close", "bad_stream")
     add("error in the stream", CHUNKED + chunk(b'data: {"error":{"message":"no memory"}}\n\n'), "close", "server_error")
     add("error as text", CHUNKED + chunk(b'data: {"error":"no"}\n\n'), "close", "server_error")
     for size in (1 << 18, 1 << 20, 10 << 20):  # lines without end
-        add(f"line of {size} bytes", CHUNKED + chunk(b"data: " + b"x" * size + b"\n\n"), "close", "too_large")
-        add(f"header of {size} bytes", b"HTTP/1.1 200 OK\r\nX: " + b"x" * size, "close", "too_large")
-        add(f"chunk size of {size} digits", CHUNKED + b"0" * size, "close", "too_large")
-        add(f"trailers of {size} bytes", CHUNKED + b"0\r\n" + b"X: y\r\n" * (size // 6), "close", "too_large")
-    add("body of 10 MB", length(b"x" * (10 << 20)), "close", "too_large")
+        add(f"line of {size} bytes", lambda size=size: CHUNKED + chunk(b"data: " + b"x" * size + b"\n\n"), "close", "too_large")
+        add(f"header of {size} bytes", lambda size=size: b"HTTP/1.1 200 OK\r\nX: " + b"x" * size, "close", "too_large")
+        add(f"chunk size of {size} digits", lambda size=size: CHUNKED + b"0" * size, "close", "too_large")
+        add(f"trailers of {size} bytes", lambda size=size: CHUNKED + b"0\r\n" + b"X: y\r\n" * (size // 6), "close", "too_large")
+    add("body of 10 MB", lambda: length(b"x" * (10 << 20)), "close", "too_large")
     for words in (b"Content-Length: -1", b"Content-Length: x", b"Content-Length: 99999999999999999999", b"Content-Length: 1\r\nContent-Length: 2",
                   b"Transfer-Encoding: gzip", b"no colon", b": no name"):
         add(f"field {words}", b"HTTP/1.1 200 OK\r\n" + words + b"\r\n\r\n{}", "close", "bad_response")
@@ -80,9 +86,9 @@ class BadServers:
             async def serve(reader, writer, data=data, end=end):
                 try:
                     while await reader.readuntil(b"\r\n\r\n") and await reader.read(65536):
-                        await self.answer(writer, data, end)
+                        await self.answer(reader, writer, data, end)
                         break
-                except (ConnectionError, asyncio.IncompleteReadError):
+                except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                     pass
                 writer.close()
 
@@ -90,18 +96,28 @@ class BadServers:
         return [server.sockets[0].getsockname()[1] for server in self.servers]
 
     @staticmethod
-    async def answer(writer, data, end):
+    async def answer(reader, writer, data, end):
         if end == "drip":
             for at in range(len(data)):
                 writer.write(data[at : at + 1])
                 await writer.drain()
                 await asyncio.sleep(0.05)
-        writer.write(data)
-        await writer.drain()
+        if end != "drip":
+            writer.write(data() if callable(data) else data)
+            await writer.drain()
         if end == "hang":
-            await asyncio.sleep(30)
+            await reader.read()  # until the client goes
         if end == "reset":
             # What was sent is read first: the reset is for what follows.
             await asyncio.sleep(0.02)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
+
+
+async def main():
+    print(json.dumps(await BadServers().start(scenes())), flush=True)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

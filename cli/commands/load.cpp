@@ -168,7 +168,7 @@ load::LoadQuestion question_of(const LoadFlags& o, int stop_fd) {
   sending.authorization = authorization_of(o);
   sending.connections = static_cast<std::size_t>(o.connections);
   sending.timeout_ns = std::llround(parse_seconds(o.timeout, "--timeout") * 1e9);
-  sending.drain_ns = std::min(sending.timeout_ns, sending.drain_ns);
+  sending.drain_ns = std::min(sending.timeout_ns + 500'000'000, sending.drain_ns);
   sending.stop_fd = stop_fd;
   double tightest = 0;
   for (const auto& limit : question.limits)
