@@ -28,7 +28,7 @@ constexpr double kLeastFirstRange = 0.15;
 constexpr double kCoverage = 0.9;
 constexpr std::size_t kFewRows = 10;  // below which a stack's own residuals say little of its range
 
-struct FittedConstant {
+struct ServingConstant {
   const char* name;
   double StackConstants::*member;
   double low;
@@ -36,30 +36,30 @@ struct FittedConstant {
 };
 
 constexpr std::array kClosedConstants{
-    FittedConstant{"products", &StackConstants::products, 0.4, 2.5},
-    FittedConstant{"attention", &StackConstants::attention, 0.2, 4},
-    FittedConstant{"collectives", &StackConstants::collectives, 0.2, 4},
-    FittedConstant{"prefill", &StackConstants::prefill, 0.1, 4},
-    FittedConstant{"layer_us", &StackConstants::layer_us, 1e-2, 1000},
-    FittedConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 200},
-    FittedConstant{"first", &StackConstants::first, 0.2, 20},
-    FittedConstant{"first_each", &StackConstants::first_each, 1e-3, 3},
-    FittedConstant{"wait", &StackConstants::wait, 1e-4, 3},
-    FittedConstant{"queue", &StackConstants::queue, 0.02, 10},
+    ServingConstant{"products", &StackConstants::products, 0.4, 2.5},
+    ServingConstant{"attention", &StackConstants::attention, 0.2, 4},
+    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 4},
+    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4},
+    ServingConstant{"layer_us", &StackConstants::layer_us, 1e-2, 1000},
+    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 200},
+    ServingConstant{"first", &StackConstants::first, 0.2, 20},
+    ServingConstant{"first_each", &StackConstants::first_each, 1e-3, 3},
+    ServingConstant{"wait", &StackConstants::wait, 1e-4, 3},
+    ServingConstant{"queue", &StackConstants::queue, 0.02, 10},
 };
 constexpr std::array kStaticConstants{
-    FittedConstant{"products", &StackConstants::products, 0.4, 2.5},
-    FittedConstant{"attention", &StackConstants::attention, 0.2, 8},
-    FittedConstant{"collectives", &StackConstants::collectives, 0.2, 8},
-    FittedConstant{"prefill", &StackConstants::prefill, 0.1, 4},
-    FittedConstant{"layer_us", &StackConstants::layer_us, 1, 3000},
-    FittedConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 1000},
-    FittedConstant{"host_norm", &StackConstants::host_norm, 1, 12},
-    FittedConstant{"long_token_us", &StackConstants::long_token_us, 1e-1, 1000},
-    FittedConstant{"capped", &StackConstants::capped, 0.9, 2},
+    ServingConstant{"products", &StackConstants::products, 0.4, 2.5},
+    ServingConstant{"attention", &StackConstants::attention, 0.2, 8},
+    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 8},
+    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4},
+    ServingConstant{"layer_us", &StackConstants::layer_us, 1, 3000},
+    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 1000},
+    ServingConstant{"host_norm", &StackConstants::host_norm, 1, 12},
+    ServingConstant{"long_token_us", &StackConstants::long_token_us, 1e-1, 1000},
+    ServingConstant{"capped", &StackConstants::capped, 0.9, 2},
 };
 
-std::vector<FittedConstant> constants_of(ServingMode mode) {
+std::vector<ServingConstant> constants_of(ServingMode mode) {
   if (mode == ServingMode::closed_loop) return {kClosedConstants.begin(), kClosedConstants.end()};
   return {kStaticConstants.begin(), kStaticConstants.end()};
 }
@@ -159,7 +159,7 @@ class StackFitter {
     return left;
   }
 
-  std::vector<FittedConstant> fitted_;
+  std::vector<ServingConstant> fitted_;
   StackConstants group_;
   double spread_;
 };
