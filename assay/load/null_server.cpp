@@ -57,6 +57,15 @@ std::size_t request_size(std::string_view in) {
   return in.size() < size ? 0 : size;
 }
 
+/// Where the text of a prompt or of a message begins; beyond the end where there is none.
+std::size_t text_begin(std::string_view body) {
+  for (const std::string_view key : {"\"prompt\":", "\"content\":"}) {
+    const auto at = body.find(key);
+    if (at != std::string_view::npos) return body.find('"', at + key.size());
+  }
+  return std::string_view::npos;
+}
+
 /// Of requests as this program's client and common ones write them; others get an answer too.
 Asked asked_of(std::string_view request) {
   Asked asked;
@@ -70,8 +79,7 @@ Asked asked_of(std::string_view request) {
   asked.tokens = number_after(body, "\"max_tokens\":");
   if (asked.tokens == 0) asked.tokens = number_after(body, "\"max_tokens\": ");
   asked.tokens = std::clamp<std::int64_t>(asked.tokens, 1, kMostTokens);
-  const auto words = body.find("\"prompt\":\"");
-  const auto prompt = body.substr(words == std::string_view::npos ? body.find("\"content\":\"") : words);
+  const auto prompt = body.substr(std::min(text_begin(body), body.size()));
   asked.words = std::count(prompt.begin(), prompt.end(), ' ');
   return asked;
 }

@@ -8,6 +8,7 @@ import json
 import socket
 import struct
 
+BIG = "too_large"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 TEXT = b'data: {"choices":[{"index":0,"text":" x"}]}\n\n'
@@ -44,23 +45,29 @@ def scenes():
     for status in (400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 599):
         add(f"status {status}", length(b"no", b"%d No" % status), "close", "http_error")
     for status in (300, 301, 302, 303, 307, 308):
-        add(f"status {status}", length(b"", b"%d Elsewhere" % status, b"Location: http://127.0.0.1:1/\r\n"), "close", "redirected")
-    texts = (b"NaN", b'{"choices":[{"text":NaN}]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}", b"[" * 100_000)
+        moved = length(b"", b"%d Elsewhere" % status, b"Location: http://127.0.0.1:1/\r\n")
+        add(f"status {status}", moved, "close", "redirected")
+    texts = (b"NaN", b"[" * 99_999, b'{"choices":[{"text":NaN}]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}")
     for body in texts:
         add(f"not JSON: {body[:12]}", CHUNKED + chunk(b"data: " + body + b"\n\n"), "close", "bad_stream")
-        add(f"whole, not JSON: {body[:12]}", length(body, more=b"Content-Type: application/json\r\n"), "close", "bad_stream")
+        add(f"whole, not JSON: {body[:12]}", length(body, more=b"X-Kind: whole\r\n"), "close", "bad_stream")
     add("error in the stream", CHUNKED + chunk(b'data: {"error":{"message":"no memory"}}\n\n'), "close", "server_error")
     add("error as text", CHUNKED + chunk(b'data: {"error":"no"}\n\n'), "close", "server_error")
     for size in (1 << 18, 1 << 20, 10 << 20):  # lines without end
-        add(f"line of {size} bytes", lambda size=size: CHUNKED + chunk(b"data: " + b"x" * size + b"\n\n"), "close", "too_large")
-        add(f"header of {size} bytes", lambda size=size: b"HTTP/1.1 200 OK\r\nX: " + b"x" * size, "close", "too_large")
-        add(f"chunk size of {size} digits", lambda size=size: CHUNKED + b"0" * size, "close", "too_large")
-        add(f"trailers of {size} bytes", lambda size=size: CHUNKED + b"0\r\n" + b"X: y\r\n" * (size // 6), "close", "too_large")
+        add(f"line of {size} bytes", lambda n=size: CHUNKED + chunk(b"data: " + b"x" * n), "close", "too_large")
+        add(f"header of {size} bytes", lambda n=size: b"HTTP/1.1 200 OK\r\nX: " + b"x" * n, "close", "too_large")
+        add(f"chunk size of {size} digits", lambda n=size: CHUNKED + b"0" * n, "close", "too_large")
+        add(f"trailers of {size} bytes", lambda n=size: CHUNKED + b"0\r\n" + b"X: y\r\n" * (n // 6), "close", BIG)
     add("body of 10 MB", lambda: length(b"x" * (10 << 20)), "close", "too_large")
-    for words in (b"Content-Length: -1", b"Content-Length: x", b"Content-Length: 99999999999999999999", b"Content-Length: 1\r\nContent-Length: 2",
-                  b"Transfer-Encoding: gzip", b"no colon", b": no name"):
+    fields = (
+        b"Content-Length: -1", b"Content-Length: x",
+        b"Content-Length: 99999999999999999999",
+        b"Content-Length: 1\r\nContent-Length: 2",
+        b"Transfer-Encoding: gzip", b"no colon", b": no name")
+    for words in fields:
         add(f"field {words}", b"HTTP/1.1 200 OK\r\n" + words + b"\r\n\r\n{}", "close", "bad_response")
-    for line in (b"HTTP/2 200 OK", b"HTTP/1.1", b"HTTP/1.1 2x0 OK", b"ICY 200 OK", b"SSH-2.0-OpenSSH", b"\0" * 40, b"HTTP/1.1 101 Switching"):
+    starts = (b"HTTP/2 200 OK", b"HTTP/1.1", b"HTTP/1.1 2x0 OK", b"ICY 200 OK", b"SSH-2.0-OpenSSH", b"\0" * 40, b"HTTP/1.1 101 X")
+    for line in starts:
         add(f"status line {line[:16]}", line + b"\r\n\r\n", "close", "bad_response")
     for size in (b"zz", b"-1", b"", b"1 2 3x", b"fffffffffffffffff"):
         add(f"chunk size {size}", CHUNKED + size + b"\r\n" + TEXT, "close", "bad_response", "closed_early")

@@ -65,7 +65,8 @@ def quiet_seconds(point):
 def offsets_ms(place):
     """Median offset from the recursion of each server and load; None where no second was quiet."""
     offsets = []
-    print(f"\nreal sockets, {SERVICE_MS} ms of service, {SECONDS} s each\n{'server':>8} {'load':>6} {'median off ms':>14} {'quiet':>7}")
+    print(f"\nreal sockets, {SERVICE_MS} ms of service, {SECONDS} s each")
+    print(f"{'server':>8} {'load':>6} {'median off ms':>14} {'quiet':>7}")
     for workers in (1, 2, 10):
         for share in (0.5, 0.8, 0.9):
             rate = share * workers / (SERVICE_MS * 1e-3)
@@ -82,17 +83,18 @@ def offsets_ms(place):
             ]
             median = round(statistics.median(off), 3) if off else None
             offsets.append(median)
-            print(f"{f'M/D/{workers}':>8} {share:>6} {median if off else 'none':>14} {len(quiet):>3} of {SECONDS}", flush=True)
+            shown = median if off else "none"
+            print(f"{f'M/D/{workers}':>8} {share:>6} {shown:>14} {len(quiet):>3} of {SECONDS}", flush=True)
     return offsets
 
 
 def stall_ms(place):
     """p99 of an open and of a closed loop through a stall of a second."""
     found = {}
-    flags = {"open": ("--rate", 500, "--duration", "5s"), "closed": ("--arrivals", "closed", "--clients", 1, "--duration", "5s")}
+    flags = {"open": ("--rate", 500), "closed": ("--arrivals", "closed", "--clients", 1)}
     for name, words in flags.items():
         with NullServer(place, "workers=1,service=1ms,stall-at=2s,stall=1s") as server:
-            document, _ = load(place, server.url, *words, "--warm-up", "0s")
+            document, _ = load(place, server.url, *words, "--duration", "5s", "--warm-up", "0s")
         times = document["points"][0]["times"][0]["from_schedule"]
         found[f"{name}_p99_ms"] = round(times[-1]["ns"] * 1e-6, 1)
     print(f"a stall of 1 s in 5 over sockets: {found}")

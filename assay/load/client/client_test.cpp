@@ -96,6 +96,16 @@ TEST(Client, UrlsThatItDoesNotSpeakAreRefused) {
   EXPECT_EQ(parse_target("http://127.0.0.1:8000?x=1").path, "/?x=1");
 }
 
+TEST(NullServer, BodiesThatOthersWriteGetAnAnswerToo) {
+  const NullServer server({});
+  for (const auto* body : {R"({"prompt": " a b", "max_tokens": 3, "stream": true})", "{}", "", R"({"prompt":)"}) {
+    Sending sending;
+    sending.form.body = body;
+    const auto point = sent_to(server.url() + "/v1/completions", some(100, 1), sending);
+    EXPECT_EQ(point.outcomes.at(RequestOutcome::ok), 1) << body;
+  }
+}
+
 TEST(NullServer, ItsServiceIsReadFromText) {
   const auto service = parse_null_service("port=18080,workers=2,service=2ms,chunks=16,gap=5ms");
   EXPECT_EQ(service.port, 18080);
