@@ -1,0 +1,151 @@
+#include "assay/predict/serving/server_simulation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace assay::predict {
+namespace {
+
+using testing::HasSubstr;
+
+/// One request at a time, each a prompt of one token and its answer of one: a queue with service of this length.
+Servers single_file(std::int64_t replicas) {
+  Servers servers;
+  servers.replicas = replicas;
+  servers.limits = {1, 1, 1000};
+  return servers;
+}
+
+double mean_wait(std::int64_t replicas, double rate, std::int64_t requests) {
+  const auto table = StepTable::fixed(1, 1);
+  ServingLoad load;
+  load.requests = requests;
+  load.prompt_tokens = 1;
+  load.output_tokens = 1;
+  load.rate = rate;
+  load.seed = 7;
+  return simulate_serving(table, single_file(replicas), load).mean_first_token() - 1;
+}
+
+/// Crommelin's chain: with service 1, those in the system one service time later are those that were not served, and
+/// what arrived: N' = max(N - c, 0) + Poisson(rate). The mean queue over the rate is the mean wait (Little).
+double crommelin_wait(int servers, double rate) {
+  constexpr std::size_t kStates = 400;
+  std::vector<double> poisson(kStates, std::exp(-rate));
+  for (std::size_t i = 1; i < kStates; ++i) poisson[i] = poisson[i - 1] * rate / static_cast<double>(i);
+  std::vector<double> at(kStates, 0);
+  at[0] = 1;
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<double> next(kStates, 0);
+    for (std::size_t n = 0; n < kStates; ++n) {
+      const auto left = n > static_cast<std::size_t>(servers) ? n - static_cast<std::size_t>(servers) : 0;
+      for (std::size_t k = 0; left + k < kStates; ++k) next[left + k] += at[n] * poisson[k];
+    }
+    at = next;
+  }
+  double queue = 0;
+  for (std::size_t n = static_cast<std::size_t>(servers); n < kStates; ++n) {
+    queue += static_cast<double>(n - static_cast<std::size_t>(servers)) * at[n];
+  }
+  return queue / rate;
+}
+
+TEST(ServerSimulation, OneServerWaitsAsTheoryOfMD1) {
+  // Pollaczek and Khinchine with service 1: rate / (2 (1 - rate)).
+  EXPECT_NEAR(mean_wait(1, 0.5, 1'000'000) / 0.5, 1, 0.01);
+  EXPECT_NEAR(mean_wait(1, 0.7, 3'000'000) / (0.7 / 0.6), 1, 0.01);
+}
+
+TEST(ServerSimulation, SeveralServersWaitAsTheoryOfMDc) {
+  ASSERT_NEAR(crommelin_wait(1, 0.5), 0.5, 1e-6);  // the oracle itself, where there is a formula
+  EXPECT_NEAR(mean_wait(2, 1.4, 2'000'000) / crommelin_wait(2, 1.4), 1, 0.01);
+  EXPECT_NEAR(mean_wait(4, 3.2, 3'000'000) / crommelin_wait(4, 3.2), 1, 0.01);
+}
+
+TEST(ServerSimulation, AClosedLoopOfOneTakesItsPromptAndItsSteps) {
+  // A prompt of 100 tokens at 1 ms, then 9 more tokens at 10 ms each: .1 s and .19 s a request.
+  ServingLoad load{20, 100, 10, 0, 1, 1};
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.001), {}, load);
+  EXPECT_NEAR(seen.mean_first_token(), 0.1, 1e-9);
+  EXPECT_NEAR(seen.mean_token(), 0.01, 1e-9);
+  EXPECT_NEAR(seen.seconds, 20 * 0.19, 1e-9);
+  EXPECT_EQ(seen.decoded_tokens, 20 * 10);
+}
+
+TEST(ServerSimulation, APromptInChunksLetsOthersDecodeBetweenThem) {
+  // Two clients begin together: a step of 64 tokens holds 64 of the first prompt, and each sequence of a later step
+  // takes one of the 64. Whatever the order, every request gets its tokens and no step has more than 64.
+  Servers servers;
+  servers.limits = {8, 64, 10'000};
+  ServingLoad load{50, 200, 20, 0, 8, 1};
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.0001), servers, load);
+  EXPECT_EQ(seen.decoded_tokens, 50 * 20);
+  EXPECT_EQ(seen.evictions, 0);
+  // 50 prompts of 200 tokens, at most 64 a step.
+  EXPECT_GE(seen.steps, 50 * 200 / 64);
+}
+
+TEST(ServerSimulation, EvictionLosesNoRequestAndNoToken) {
+  Servers servers;
+  servers.limits = {64, 512, 700};  // room for two whole requests and a bit
+  for (const double rate : {0.0, 5.0}) {
+    ServingLoad load{300, 100, 200, rate, 16, 3};
+    const auto seen = simulate_serving(StepTable::fixed(0.01, 0.0001), servers, load);
+    EXPECT_GT(seen.evictions, 0);
+    EXPECT_EQ(seen.decoded_tokens, 300 * 200);
+    for (const auto& request : seen.requests) {
+      ASSERT_EQ(request.output_tokens, 200);
+      ASSERT_GE(request.first_token, request.arrival);
+      ASSERT_GT(request.finish, request.first_token);
+    }
+  }
+}
+
+TEST(ServerSimulation, PrefillOfItsOwnHandsOver) {
+  // One request: .1 s of prompt, .05 s to hand over, then 9 steps of 10 ms.
+  Servers servers;
+  servers.prefill_replicas = 1;
+  servers.hand_over_seconds = 0.05;
+  ServingLoad load{1, 100, 10, 0, 1, 1};
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.001), servers, load);
+  EXPECT_NEAR(seen.requests[0].first_token, 0.1, 1e-9);
+  EXPECT_NEAR(seen.requests[0].finish, 0.1 + 0.05 + 0.09, 1e-9);
+  load.requests = 500;
+  load.concurrency = 32;
+  EXPECT_EQ(simulate_serving(StepTable::fixed(0.01, 0.001), servers, load).decoded_tokens, 500 * 10);
+}
+
+TEST(ServerSimulation, TheSameSeedIsTheSameAnswerAndAnotherIsNot) {
+  ServingLoad load{500, 100, 50, 4, 1, 11};
+  const auto table = StepTable::fixed(0.01, 0.0005);
+  const double one = simulate_serving(table, {}, load).first_token_quantile(0.99);
+  EXPECT_EQ(simulate_serving(table, {}, load).first_token_quantile(0.99), one);
+  load.seed = 12;
+  EXPECT_NE(simulate_serving(table, {}, load).first_token_quantile(0.99), one);
+}
+
+TEST(ServerSimulation, ARequestBeyondTheCacheIsRefused) {
+  Servers servers;
+  servers.limits.cache_tokens = 100;
+  try {
+    static_cast<void>(simulate_serving(StepTable::fixed(1, 1), servers, {1, 90, 20, 0, 1, 1}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("110 tokens does not fit into a cache of 100"));
+  }
+}
+
+TEST(ServerSimulation, AMillionTokensASecondAreSimulated) {
+  // The worst case is one sequence at a time: a step for each token. A tenth of the goal's time is taken here.
+  ServingLoad load{2000, 128, 500, 0, 1, 1};
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.0001), {}, load);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(seen.decoded_tokens, 1'000'000);
+  EXPECT_LT(seconds, 10) << "1 s is the goal; ten are allowed where others compute";
+}
+
+}  // namespace
+}  // namespace assay::predict
