@@ -14,7 +14,7 @@ namespace {
 constexpr double kTokenSpread = 0.06;
 constexpr double kFirstTokenSpread = 0.25;  // of a closed loop, which may begin with a burst
 constexpr double kStaticSpread = 0.08;      // of both times of a static batch
-constexpr double kWild = 2;  // spreads beyond which a residual counts by its size
+constexpr double kWild = 2;                 // spreads beyond which a residual counts by its size
 // Ranges widen by this for each doubling of the tensor split beyond what was calibrated, and on a new device.
 constexpr double kTokenPerDoubling = 0.05;
 constexpr double kFirstPerDoubling = 0.10;
@@ -289,7 +289,8 @@ std::vector<std::string> names_of(const StackName& stack, ServingMode mode) {
 }
 
 /// What a group says of a stack that it never saw: each of its stacks, predicted from the others alone.
-Residuals3 left_out_stacks(const std::vector<const ServingRow*>& rows, const DeviceTimes& times, const FittedStack& parent) {
+Residuals3 left_out_stacks(const std::vector<const ServingRow*>& rows, const DeviceTimes& times,
+                           const FittedStack& parent) {
   Residuals3 all;
   for (const auto& name : distinct(rows, [](const ServingRow& row) { return row.stack.text(); })) {
     std::vector<const ServingRow*> kept;
