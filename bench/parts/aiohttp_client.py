@@ -1,6 +1,6 @@
 """A client on aiohttp as people write it: sends at given times, reads streams, prints its CPU time and lateness.
 
-    aiohttp_client.py URL TIMES.csv    TIMES.csv has the column due_ns; POST where the URL ends in completions
+aiohttp_client.py URL TIMES.csv    TIMES.csv has the column due_ns; POST where the URL ends in completions
 """
 
 import asyncio

@@ -47,7 +47,7 @@ def scenes():
     for status in (300, 301, 302, 303, 307, 308):
         moved = length(b"", b"%d Elsewhere" % status, b"Location: http://127.0.0.1:1/\r\n")
         add(f"status {status}", moved, "close", "redirected")
-    texts = (b"NaN", b"[" * 99_999, b'{"choices":[{"text":NaN}]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}")
+    texts = (b"NaN", b"[" * 99_999, b'{"choices":[NaN]}', b"{", b"[1,", b'"\xff"', b"Infinity", b"nul", b"{'a':1}")
     for body in texts:
         add(f"not JSON: {body[:12]}", CHUNKED + chunk(b"data: " + body + b"\n\n"), "close", "bad_stream")
         add(f"whole, not JSON: {body[:12]}", length(body, more=b"X-Kind: whole\r\n"), "close", "bad_stream")
@@ -60,13 +60,17 @@ def scenes():
         add(f"trailers of {size} bytes", lambda n=size: CHUNKED + b"0\r\n" + b"X: y\r\n" * (n // 6), "close", BIG)
     add("body of 10 MB", lambda: length(b"x" * (10 << 20)), "close", "too_large")
     fields = (
-        b"Content-Length: -1", b"Content-Length: x",
+        b"Content-Length: -1",
+        b"Content-Length: x",
         b"Content-Length: 99999999999999999999",
         b"Content-Length: 1\r\nContent-Length: 2",
-        b"Transfer-Encoding: gzip", b"no colon", b": no name")
+        b"Transfer-Encoding: gzip",
+        b"no colon",
+        b": no name",
+    )
     for words in fields:
         add(f"field {words}", b"HTTP/1.1 200 OK\r\n" + words + b"\r\n\r\n{}", "close", "bad_response")
-    starts = (b"HTTP/2 200 OK", b"HTTP/1.1", b"HTTP/1.1 2x0 OK", b"ICY 200 OK", b"SSH-2.0-OpenSSH", b"\0" * 40, b"HTTP/1.1 101 X")
+    starts = (b"HTTP/2 200 OK", b"HTTP/1.1", b"HTTP/1.1 2x0 OK", b"ICY 200", b"SSH-2.0", b"\0" * 9, b"HTTP/1.1 101 X")
     for line in starts:
         add(f"status line {line[:16]}", line + b"\r\n\r\n", "close", "bad_response")
     for size in (b"zz", b"-1", b"", b"1 2 3x", b"fffffffffffffffff"):
@@ -90,6 +94,7 @@ class BadServers:
 
     async def start(self, every):
         for _, data, end, _ in every:
+
             async def serve(reader, writer, data=data, end=end):
                 try:
                     while await reader.readuntil(b"\r\n\r\n") and await reader.read(65536):

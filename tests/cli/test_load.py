@@ -16,7 +16,8 @@ def null_server():
     started = []
 
     def start(service):
-        process = subprocess.Popen([BUILD / "assay", "load", "--null-server", service], stdout=subprocess.PIPE, text=True)
+        argv = [BUILD / "assay", "load", "--null-server", service]
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         started.append(process)
         return process.stdout.readline().strip()
 
@@ -33,7 +34,7 @@ def load(assay, validate):
 
 
 def test_a_stream_is_counted_by_tokens_and_not_by_chunks(load, null_server):
-    """Four tokens a chunk: 16 tokens are 4 chunks, and the time for each token is a fifth of the gap: 3 gaps for 15 tokens."""
+    """Four tokens a chunk: 16 tokens are 4 chunks. Between first and last token are 3 gaps, for 15 tokens."""
     url = null_server("tokens=4,gap=10ms") + "/v1/completions"
     found = load(url, "--rate", 100, "--requests", 70, "--input", 7, "--output", 16, *QUICK)
     [point] = found["points"]
@@ -64,7 +65,11 @@ def test_stamps_of_every_request_are_in_order(load, null_server, tmp_path):
 
 def test_a_limit_holds_is_broken_or_has_too_few_requests(load, null_server):
     url = null_server("service=5ms")
-    verdict = lambda *argv, code: load(url, "--rate", 200, "--lateness", "10s", *argv, *QUICK, "--gate", code=code)["points"][0]["limits"][0]
+
+    def verdict(*argv, code):
+        found = load(url, "--rate", 200, "--lateness", "10s", *argv, *QUICK, "--gate", code=code)
+        return found["points"][0]["limits"][0]
+
     assert verdict("--requests", 100, "--slo", "latency p50<10s", code=0)["verdict"] == "holds"
     assert verdict("--requests", 100, "--slo", "latency p90<4ms", code=3)["verdict"] == "broken"
     few = verdict("--requests", 100, "--slo", "latency p99<10s", code=5)
@@ -73,27 +78,30 @@ def test_a_limit_holds_is_broken_or_has_too_few_requests(load, null_server):
 
 def test_a_late_client_gives_no_verdict(load, null_server):
     """No client is on time to the nanosecond."""
-    found = load(null_server("service=1ms"), "--rate", 200, "--requests", 100, "--slo", "latency p90<10s", "--lateness", "1ns", *QUICK, "--gate", code=5)
+    limit = ["--slo", "latency p90<10s", "--lateness", "1ns", "--gate"]
+    found = load(null_server("service=1ms"), "--rate", 200, "--requests", 100, *limit, *QUICK, code=5)
     assert found["points"][0]["limits"][0]["verdict"] == "generator_starved"
 
 
-def test_a_server_that_is_not_there_is_an_outcome(load, assay, null_server):
-    found = load("http://127.0.0.1:1/", "--rate", 100, "--requests", 5, *QUICK, code=4)
-    assert found["points"][0]["outcomes"] == {"cannot_connect": 5}
-    assert "no request was answered" in assay("load", "http://127.0.0.1:1/", "--rate", 100, "--requests", 5, *QUICK, code=4).stderr
+def test_a_server_that_is_not_there_is_an_outcome(load, assay):
+    argv = ["http://127.0.0.1:1/", "--rate", 100, "--requests", 5, *QUICK]
+    assert load(*argv, code=4)["points"][0]["outcomes"] == {"cannot_connect": 5}
+    assert "no request was answered" in assay("load", *argv, code=4).stderr
 
 
 def test_a_key_is_sent_and_in_no_output(assay, tmp_path, null_server):
     key = "sk-very-secret-key"
     (tmp_path / "key").write_text(key + "\n")
     url = null_server("service=1ms")
-    done = assay("load", url, "--rate", 100, "--requests", 5, "--key-file", "key", "--stamps", "stamps.csv", "--json", *QUICK)
+    files = ["--key-file", "key", "--stamps", "stamps.csv"]
+    done = assay("load", url, "--rate", 100, "--requests", 5, *files, "--json", *QUICK)
     assert key not in done.stdout + done.stderr + (tmp_path / "stamps.csv").read_text()
 
 
 def test_a_trace_sets_times_and_lengths(load, null_server, tmp_path):
     (tmp_path / "trace.csv").write_text("seconds,input,output\n5,3,2\n5.05,4,6\n")
-    [point] = load(null_server("service=1ms") + "/v1/completions", "--arrivals", "trace", "--trace", "trace.csv", *QUICK)["points"]
+    url = null_server("service=1ms") + "/v1/completions"
+    [point] = load(url, "--arrivals", "trace", "--trace", "trace.csv", *QUICK)["points"]
     assert point["input_tokens"] == 7 and point["output_tokens"] == 8
     assert point["arrivals"]["trace_hash"]
 
