@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "assay/core/error.hpp"
 #include "assay/core/text/units.hpp"
@@ -80,6 +81,32 @@ bool Table::leave_one_out(std::vector<std::size_t>& columns) const {
   return true;
 }
 
+bool Table::rows_stay_apart(const Layout& layout) const {
+  std::set<std::vector<std::string>> whole;
+  std::set<std::vector<std::string>> shown;
+  for (const auto& row : rows_) {
+    std::vector<std::string> cells;
+    std::vector<std::string> cut;
+    for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+      const auto c = layout.columns[i];
+      if (columns_[c].align != Align::left || columns_[c].whole) continue;
+      cells.push_back(row[c]);
+      cut.push_back(fit(row[c], layout.widths[i]));
+    }
+    whole.insert(std::move(cells));
+    shown.insert(std::move(cut));
+  }
+  return shown.size() == whole.size();
+}
+
+bool Table::leave_a_number_out(std::vector<std::size_t>& columns) const {
+  const auto is_number = [&](std::size_t column) { return columns_[column].align == Align::right; };
+  const auto last = std::find_if(columns.rbegin(), columns.rend(), is_number);
+  if (last == columns.rend() || std::count_if(columns.begin(), columns.end(), is_number) < 2) return false;
+  columns.erase(std::next(last).base());
+  return true;
+}
+
 Table::Layout Table::layout_for(std::size_t width) const {
   std::vector<std::size_t> natural;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -97,6 +124,12 @@ Table::Layout Table::layout_for(std::size_t width) const {
     shorten(layout, width, kNarrow);
   } while (layout.total() > width && leave_one_out(layout.columns));
   shorten(layout, width, kNarrowest);
+  // A number less is better than rows that look the same.
+  while (!rows_stay_apart(layout) && leave_a_number_out(layout.columns)) {
+    layout.widths.clear();
+    for (const auto c : layout.columns) layout.widths.push_back(natural[c]);
+    shorten(layout, width, kNarrowest);
+  }
   return layout;
 }
 

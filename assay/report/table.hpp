@@ -42,6 +42,10 @@ class Table {
   Layout layout_for(std::size_t width) const;
   void shorten(Layout& layout, std::size_t width, std::size_t narrowest) const;
   bool leave_one_out(std::vector<std::size_t>& columns) const;
+  /// Whether rows whose words differ still do so in this layout.
+  bool rows_stay_apart(const Layout& layout) const;
+  /// Takes the last column of numbers away; false where only one is left.
+  bool leave_a_number_out(std::vector<std::size_t>& columns) const;
   bool tells_rows_apart(std::size_t column) const;
 
   std::vector<Column> columns_;

@@ -80,5 +80,19 @@ TEST(Fit, escape_sequences_cannot_steer_the_terminal) {
   EXPECT_EQ(fit("\033[31mred", 80), "\\x1b[31mred");
 }
 
+TEST(Table, numbers_give_way_before_rows_look_the_same) {
+  Table table({{"workload"}, {"settings"}, {"median", Table::Align::right}, {"samples/s", Table::Align::right}});
+  table.add({"toy infer b1", "intra_op=1", "300 us", "3.333k/s"});
+  table.add({"toy infer b1", "intra_op=2", "165 us", "6.061k/s"});
+  // 12 + 10 + 6 + 9 and three gaps are 43 columns; in 32 the settings have room only without the last number.
+  const auto text = table.text(32);
+  EXPECT_NE(text.find("intra_op=1"), std::string::npos) << text;
+  EXPECT_NE(text.find("intra_op=2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("samples/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("165 us"), std::string::npos) << text;
+  EXPECT_EQ(table.room_note(32), "No room for: samples/s. A wider window shows them.\n");
+  EXPECT_NE(table.text(43).find("samples/s"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay::report

@@ -195,6 +195,13 @@ void say_nothing_measured(const report::ReportData& data, store::Store& store, c
                progress.done == 0 ? "before" : time_ago(last).c_str());
 }
 
+/// Below the table: settings that were given and do nothing, so that equal rows are no riddle.
+std::string inert_text(const plan::Catalog& catalog, const plan::Campaign& campaign) {
+  std::string out;
+  for (const auto& line : plan::inert_settings(catalog, campaign.trials)) out += "  " + line + "\n";
+  return out;
+}
+
 /// Failed runs count until later ones have made up for them.
 bool lacks_runs(const plan::Campaign& campaign, store::Store& store, const std::string& id) {
   std::map<std::string, std::int64_t> good;
@@ -233,7 +240,8 @@ int run(RunOptions o, const CLI::App& command) {
     end = work_on_peak(o, *store, catalog, campaign, stop.fd());
   }
   const auto data = report_of(*store, id);
-  print(o.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
+  print(o.json ? report::json_report(data).dump(2) + "\n"
+               : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign));
   const auto& progress = data.campaigns.at(0).progress;
   if (before.done > 0 && progress.done == before.done && progress.ready + progress.leased == 0) {
     say_nothing_measured(data, *store, id);

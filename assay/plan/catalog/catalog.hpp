@@ -169,6 +169,9 @@ std::vector<std::string> worker_argv(const WorkerInfo& worker);
 /// What Assay itself sets around any worker is always allowed: instances, affinity, memory_bind, allocator, env.
 void check_supported(const WorkerInfo& worker, const Trial& trial);
 
+/// Settings of the trials that do nothing with their workers, each once: "inter_op does nothing on jax 0.10.2: …".
+std::vector<std::string> inert_settings(const Catalog& catalog, const std::vector<Trial>& trials);
+
 /// Throws Error{usage} where the worker does not take input from there; the message names those of the catalog that do.
 void check_data(const Catalog& catalog, const WorkerInfo& worker, const Workload& workload);
 

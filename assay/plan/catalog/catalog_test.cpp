@@ -163,6 +163,17 @@ TEST(Supported, inert_settings_and_those_of_assay_are_allowed) {
             "no error");
 }
 
+TEST(Supported, inert_settings_are_named_once_with_their_reason) {
+  Trial trial = toy_trial();
+  const Catalog catalog({fake_worker("1.0.0")});
+  trial.worker = {"fake", "1.0.0"};
+  trial.settings.intra_op = 2;
+  EXPECT_TRUE(inert_settings(catalog, {trial}).empty());
+  trial.settings.spin = false;
+  EXPECT_THAT(inert_settings(catalog, {trial, trial}),
+              testing::ElementsAre("spin does nothing on fake 1.0.0: there are no threads"));
+}
+
 TEST(Supported, a_mode_that_the_worker_lacks_is_refused) {
   WorkerInfo worker = fake_worker();
   worker.modes = {"infer"};

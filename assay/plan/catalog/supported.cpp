@@ -70,6 +70,18 @@ struct SettingChecker {
   void operator()(const char*, const std::map<std::string, std::string>&) {}  // env: set by Assay
 };
 
+/// Gathers the names of settings that are given and declared inert.
+struct InertFinder {
+  const WorkerInfo& worker;
+  std::vector<std::string> found = {};
+
+  template <typename T>
+  void operator()(const char* name, const std::optional<T>& value) {
+    if (value && worker.inert.count(name) != 0) found.emplace_back(name);
+  }
+  void operator()(const char*, const std::map<std::string, std::string>&) {}
+};
+
 void check_command(const WorkerInfo& worker, const Workload& workload) {
   const bool runs_commands = worker.name == "command";
   if (runs_commands && !workload.command) {
@@ -97,6 +109,22 @@ void check_supported(const WorkerInfo& worker, const Trial& trial) {
   check_if_said(worker, "placement.device", trial.placement.device, worker.devices);
   SettingChecker checker{worker};
   describe(checker, const_cast<Settings&>(trial.settings));  // the checker only reads
+}
+
+std::vector<std::string> inert_settings(const Catalog& catalog, const std::vector<Trial>& trials) {
+  std::vector<std::string> out;
+  for (const auto& trial : trials) {
+    const auto* worker = catalog.find(trial.worker);
+    if (worker == nullptr) continue;
+    InertFinder finder{*worker};
+    describe(finder, const_cast<Settings&>(trial.settings));  // the finder only reads
+    for (const auto& name : finder.found) {
+      auto text =
+          fmt::format("{} does nothing on {} {}: {}", name, worker->name, worker->release, worker->inert.at(name));
+      if (!holds(out, text)) out.push_back(std::move(text));
+    }
+  }
+  return out;
 }
 
 void check_data(const Catalog& catalog, const WorkerInfo& worker, const Workload& workload) {
