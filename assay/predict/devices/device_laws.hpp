@@ -23,7 +23,7 @@ void describe(V& v, CollectiveLaw& c) {
   required(v, "law", c.law);
 }
 
-/// A device: what its maker says, and the laws of its kernels. docs/formats/device.schema.json.
+/// A device: what its maker says, and the laws of its kernels. docs/devices.md.
 struct DeviceLaws {
   std::int64_t version = kDeviceVersion;
   DeviceSheet sheet;

@@ -109,7 +109,7 @@ TEST(CalibratedStacks, RowsGiveBackTheTimesOfTheStackThatMadeThem) {
   EXPECT_GE(said.token_seconds.high, expected.token_seconds);
   EXPECT_EQ(said.rests_on, "24 rows of made 1 bf16");
   // A release that was never seen rests on the group, and further splits are less certain.
-  EXPECT_EQ(stacks.predict({"made", "2", ProductType::bf16}, "h100", asked).rests_on, "24 rows of any made bf16");
+  EXPECT_EQ(stacks.predict({"made", "2", ProductType::bf16}, "h100", asked).rests_on, "24 rows of made bf16");
   auto split = asked;
   split.model.tensor = 4;
   const auto wider = stacks.predict({"made", "1", ProductType::bf16}, "h100", split);

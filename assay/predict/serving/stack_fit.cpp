@@ -12,9 +12,11 @@ namespace {
 
 // What a time is expected to be off by, in logarithms: weights of the residuals.
 constexpr double kTokenSpread = 0.06;
-constexpr double kFirstTokenSpread = 0.25;  // of a closed loop, which may begin with a burst
-constexpr double kStaticSpread = 0.08;      // of both times of a static batch
-constexpr double kWild = 2;                 // spreads beyond which a residual counts by its size
+constexpr double kFirstTokenSpread = 0.25;
+constexpr double kWild = 2;  // spreads beyond which a residual counts by its size
+// How far a stack's constants may be from those of its group.
+constexpr double kFamilySpread = 0.3;
+constexpr double kRootSpread = 0.7;
 // Ranges widen by this for each doubling of the tensor split beyond what was calibrated, and on a new device.
 constexpr double kTokenPerDoubling = 0.05;
 constexpr double kFirstPerDoubling = 0.10;
@@ -31,31 +33,30 @@ struct ServingConstant {
   double StackConstants::*member;
   double low;
   double high;
-  double spread;  ///< how far a stack's may be from its group's, in logarithms
 };
 
 constexpr std::array kClosedConstants{
-    ServingConstant{"products", &StackConstants::products, 0.4, 2.5, 0.15},
-    ServingConstant{"attention", &StackConstants::attention, 0.2, 4, 0.4},
-    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 4, 0.4},
-    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4, 0.3},
-    ServingConstant{"layer_us", &StackConstants::layer_us, 1e-2, 1000, 1.5},
-    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 200, 1.5},
-    ServingConstant{"first", &StackConstants::first, 0.2, 20, 0.6},
-    ServingConstant{"first_each", &StackConstants::first_each, 1e-3, 3, 0.8},
-    ServingConstant{"wait", &StackConstants::wait, 1e-4, 3, 1.5},
-    ServingConstant{"queue", &StackConstants::queue, 0.02, 10, 0.8},
+    ServingConstant{"products", &StackConstants::products, 0.4, 2.5},
+    ServingConstant{"attention", &StackConstants::attention, 0.2, 4},
+    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 4},
+    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4},
+    ServingConstant{"layer_us", &StackConstants::layer_us, 1e-2, 1000},
+    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 200},
+    ServingConstant{"first", &StackConstants::first, 0.2, 20},
+    ServingConstant{"first_each", &StackConstants::first_each, 1e-3, 3},
+    ServingConstant{"wait", &StackConstants::wait, 1e-4, 3},
+    ServingConstant{"queue", &StackConstants::queue, 0.02, 10},
 };
 constexpr std::array kStaticConstants{
-    ServingConstant{"products", &StackConstants::products, 0.4, 2.5, 0.15},
-    ServingConstant{"attention", &StackConstants::attention, 0.2, 8, 0.4},
-    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 8, 0.4},
-    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4, 0.3},
-    ServingConstant{"layer_us", &StackConstants::layer_us, 1, 3000, 1.5},
-    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 1000, 1.5},
-    ServingConstant{"host_norm", &StackConstants::host_norm, 1, 12, 0.5},
-    ServingConstant{"long_token_us", &StackConstants::long_token_us, 1e-1, 1000, 1},
-    ServingConstant{"capped", &StackConstants::capped, 0.9, 2, 0.3},
+    ServingConstant{"products", &StackConstants::products, 0.4, 2.5},
+    ServingConstant{"attention", &StackConstants::attention, 0.2, 8},
+    ServingConstant{"collectives", &StackConstants::collectives, 0.2, 8},
+    ServingConstant{"prefill", &StackConstants::prefill, 0.1, 4},
+    ServingConstant{"layer_us", &StackConstants::layer_us, 1, 3000},
+    ServingConstant{"sequence_us", &StackConstants::sequence_us, 1e-2, 1000},
+    ServingConstant{"host_norm", &StackConstants::host_norm, 1, 12},
+    ServingConstant{"long_token_us", &StackConstants::long_token_us, 1e-1, 1000},
+    ServingConstant{"capped", &StackConstants::capped, 0.9, 2},
 };
 
 std::vector<ServingConstant> constants_of(ServingMode mode) {
@@ -65,8 +66,6 @@ std::vector<ServingConstant> constants_of(ServingMode mode) {
 
 StackConstants first_guess(ServingMode mode) {
   StackConstants guess;
-  guess.layer_us = 5;
-  guess.sequence_us = 5;
   if (mode == ServingMode::static_batch) {
     guess.layer_us = 300;
     guess.host_norm = 3;
@@ -105,7 +104,8 @@ double measured_throughput(const ServingRow& row) {
 /// The residuals of data and the pull of the group's constants.
 class StackFitter {
  public:
-  StackFitter(ServingMode mode, const StackConstants& group) : fitted_(constants_of(mode)), group_(group) {}
+  StackFitter(ServingMode mode, const StackConstants& group, double spread)
+      : fitted_(constants_of(mode)), group_(group), spread_(spread) {}
 
   StackConstants fit(const PreparedRows& rows) const {
     std::vector<BoundedConstant> constants;
@@ -135,8 +135,6 @@ class StackFitter {
   }
 
  private:
-  static bool closed(const PreparedRow& row) { return row.point.mode == ServingMode::closed_loop; }
-
   StackConstants at(const std::vector<double>& logs) const {
     auto constants = group_;
     for (std::size_t i = 0; i < logs.size(); ++i) constants.*fitted_[i].member = std::exp(logs[i]);
@@ -149,22 +147,21 @@ class StackFitter {
     for (const auto& one : rows) {
       const auto times = serving_times(one.point, one.parts, constants);
       if (const auto seconds = one.row->token_seconds) {
-        const double spread = closed(one) ? kTokenSpread : kStaticSpread;
-        left.push_back(softened(std::log(times.token_seconds / *seconds) / spread, kWild));
+        left.push_back(softened(std::log(times.token_seconds / *seconds) / kTokenSpread, kWild));
       }
       if (const auto seconds = one.row->first_token_seconds) {
-        const double spread = closed(one) ? kFirstTokenSpread : kStaticSpread;
-        left.push_back(softened(std::log(times.first_token_seconds / *seconds) / spread, kWild));
+        left.push_back(softened(std::log(times.first_token_seconds / *seconds) / kFirstTokenSpread, kWild));
       }
     }
     for (std::size_t i = 0; i < logs.size(); ++i) {
-      left.push_back((logs[i] - std::log(group_.*fitted_[i].member)) / fitted_[i].spread);
+      left.push_back((logs[i] - std::log(group_.*fitted_[i].member)) / spread_);
     }
     return left;
   }
 
   std::vector<ServingConstant> fitted_;
   StackConstants group_;
+  double spread_;
 };
 
 /// |log residuals| of each time.
@@ -240,8 +237,8 @@ std::vector<Choice> choices_for(ServingMode mode, ProductType weights) {
 /// Fits one stack or group.
 class GroupFit {
  public:
-  GroupFit(std::vector<const ServingRow*> rows, const DeviceTimes& times, const FittedStack& group)
-      : rows_(std::move(rows)), mode_(rows_.front()->point.mode), fitter_(mode_, group.constants) {
+  GroupFit(std::vector<const ServingRow*> rows, const DeviceTimes& times, const FittedStack& group, double spread)
+      : rows_(std::move(rows)), mode_(rows_.front()->point.mode), fitter_(mode_, group.constants, spread) {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& choice : choices_for(mode_, rows_.front()->stack.weights)) {
       auto ready = prepared(rows_, times, choice.room, choice.cache);
@@ -284,20 +281,19 @@ std::string mode_name(ServingMode mode) {
 
 /// From the widest group to the stack itself.
 std::vector<std::string> names_of(const StackName& stack, ServingMode mode) {
-  return {mode_name(mode), "any " + stack.server, fmt::format("any {} {}", stack.server, name_of(stack.weights)),
-          stack.text()};
+  return {mode_name(mode), stack.server, fmt::format("{} {}", stack.server, name_of(stack.weights)), stack.text()};
 }
 
 /// What a group says of a stack that it never saw: each of its stacks, predicted from the others alone.
 Residuals3 left_out_stacks(const std::vector<const ServingRow*>& rows, const DeviceTimes& times,
-                           const FittedStack& parent) {
+                           const FittedStack& parent, double spread) {
   Residuals3 all;
   for (const auto& name : distinct(rows, [](const ServingRow& row) { return row.stack.text(); })) {
     std::vector<const ServingRow*> kept;
     std::vector<const ServingRow*> out;
     for (const auto* row : rows) (row->stack.text() == name ? out : kept).push_back(row);
     if (kept.empty()) continue;
-    auto fit = GroupFit(kept, times, parent);
+    auto fit = GroupFit(kept, times, parent, spread);
     const auto& stack = fit.stack();
     for (const auto& one : prepared(out, times, stack.room, stack.cache_element_bytes)) all.add(one, stack.constants);
   }
@@ -329,10 +325,11 @@ CalibratedStacks::CalibratedStacks(const std::vector<ServingRow>& rows, const De
       FittedStack start;
       start.constants = first_guess(own.front()->point.mode);
       const auto& parent = level == 0 ? start : stacks_.at(parents.at(name));
-      auto fit = GroupFit(own, times, parent);
+      const double spread = level == 0 ? kRootSpread : kFamilySpread;
+      auto fit = GroupFit(own, times, parent, spread);
       auto& stack = fit.stack();
       if (level + 1 < kLevels) {
-        set_ranges(stack, left_out_stacks(own, times, parent));
+        set_ranges(stack, left_out_stacks(own, times, parent, spread));
       } else {
         auto residuals = fit.residuals();
         set_ranges(stack, residuals);

@@ -73,7 +73,7 @@ class CalibratedStacks {
   /// Of a point on a stack, also one that no row was of.
   ServingPrediction predict(const StackName& stack, const std::string& device, const ServingPoint& point) const;
 
-  /// By name: "trtllm 1.0.0rc3 fp8", and the groups "any trtllm fp8", "any trtllm" and "all".
+  /// By name: "trtllm 1.0.0rc3 fp8", and the groups "trtllm fp8", "trtllm" and "all".
   const std::map<std::string, FittedStack>& stacks() const { return stacks_; }
 
   /// The stack itself or, where no row was of it, the nearest group.

@@ -8,24 +8,6 @@
 
 namespace assay::predict {
 
-/// A constant with the 90 % interval that rows give it; not determined where it hardly moves them.
-struct FittedConstant {
-  std::string name;
-  double value = 0;
-  double low = 0;
-  double high = 0;
-  bool determined = true;
-};
-
-template <typename V>
-void describe(V& v, FittedConstant& c) {
-  required(v, "name", c.name);
-  required(v, "value", c.value);
-  required(v, "low", c.low);
-  required(v, "high", c.high);
-  required(v, "determined", c.determined);
-}
-
 /// A time with its range, and what it rests on.
 struct StackSays {
   StepTime time;
@@ -49,7 +31,6 @@ class Stack {
 
   std::int64_t rows() const { return rows_; }
   const StepConstants& constants(const std::string& device) const;
-  std::vector<FittedConstant> fitted() const { return fitted_; }
 
  private:
   struct Constants {
@@ -70,7 +51,6 @@ class Stack {
   Constants constants_;
   std::vector<Residual> residuals_;  ///< of groups left out
   std::vector<double> new_devices_;  ///< of devices left out
-  std::vector<FittedConstant> fitted_;
   std::int64_t rows_ = 0;
   double most_devices_ = 1;
   std::map<std::string, std::int64_t> devices_;
