@@ -160,8 +160,21 @@ def test_the_program_is_found(place, monkeypatch, tmp_path):
 def test_an_interrupt_ends_the_program(place, tmp_path):
     """The program notes its signal and ends; the interrupt is raised on."""
     script = tmp_path / "waits"
-    trap = f"trap 'echo stopped > {tmp_path}/said; exit 130' INT"
-    script.write_text(f"#!/bin/bash\n{trap}\necho started >&2\nwhile :; do read -t 0.1 < <(:) || :; done\n")
+    # A handler of its own: a shell cannot trap a signal that whoever started the tests has it ignore.
+    script.write_text(
+        f"""#!{sys.executable}
+import pathlib, signal, sys
+
+def note(*_):
+    pathlib.Path("{tmp_path}/said").write_text("stopped\\n")
+    sys.exit(130)
+
+signal.signal(signal.SIGINT, note)
+print("started", file=sys.stderr, flush=True)
+while True:
+    signal.pause()
+"""
+    )
     script.chmod(0o755)
     os.environ["ASSAY_PROGRAM"] = str(script)
 
