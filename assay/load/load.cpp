@@ -45,7 +45,7 @@ void append_stamp(std::string& out, const std::optional<std::int64_t>& value) {
 LoadPoint measure_point(const LoadQuestion& question, std::vector<Request>* requests) {
   auto schedule = draw_schedule(question.arrivals, question.trace);
   auto sent = send_schedule(question.target, question.sending, std::move(schedule), rules_of(question.arrivals));
-  const auto point = summarise(question.arrivals, sent, question.limits, question.lateness_budget_ns);
+  auto point = summarise(question.arrivals, sent, question.limits, question.lateness_budget_ns);
   if (requests != nullptr) *requests = std::move(sent.requests);
   return point;
 }

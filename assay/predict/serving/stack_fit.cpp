@@ -192,7 +192,7 @@ struct Residuals3 {
 /// Rows that are left out together: one model and split and, of closed loops, one length, whatever the concurrency.
 std::string fold_of(const ServingRow& row) {
   const auto& point = row.point;
-  const auto configuration = fmt::format("{} {} {}", row.device, point.model.shape.name, point.model.tensor);
+  auto configuration = fmt::format("{} {} {}", row.device, point.model.shape.name, point.model.tensor);
   if (point.mode == ServingMode::static_batch) return configuration;
   return fmt::format("{} {} {}", configuration, point.prompt_tokens, point.output_tokens);
 }

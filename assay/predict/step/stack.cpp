@@ -198,8 +198,8 @@ void Stack::add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows
               });
   }
   if (devices_.size() > 1) {
-    for (const auto& [device, count] : devices_) {
-      leave_out([&](const JobRow& row) { return row.device == device; },
+    for (const auto& known : devices_) {
+      leave_out([&](const JobRow& row) { return row.device == known.first; },
                 [&](const JobRow&, double size) { new_devices_.push_back(size); });
     }
   }
