@@ -25,14 +25,14 @@ class Ledger {
 
   Ledger(std::vector<Arrival> schedule, const Rules& rules);
 
-  /// When the next request is due that was not noticed yet; nothing where there is none, or a closed loop waits for a
+  /// When the next request is due that was not noticed yet; nothing if all were, or if a closed loop waits for a
   /// response.
   std::optional<std::int64_t> next_due() const;
 
   /// Stamps every request that is due by now.
   void notice(std::int64_t now_ns);
 
-  /// The next request to send, of those noticed; nothing where there is none or all connections are in use.
+  /// The next request to send, of those noticed; nothing if none was noticed or all connections are in use.
   std::optional<std::size_t> take();
 
   /// Ends a request that was taken.

@@ -57,7 +57,7 @@ std::size_t request_size(std::string_view in) {
   return in.size() < size ? 0 : size;
 }
 
-/// Where the text of a prompt or of a message begins; beyond the end where there is none.
+/// Where the text of a prompt or of a message begins; beyond the end if it has no text.
 std::size_t text_begin(std::string_view body) {
   for (const std::string_view key : {"\"prompt\":", "\"content\":"}) {
     const auto at = body.find(key);

@@ -10,7 +10,7 @@ void EventStream::begin() {
   has_data_ = after_return_ = false;
 }
 
-/// Where the first line end is; the size where there is none.
+/// Where the first line end is; the size if it has no line end.
 std::size_t EventStream::line_end(std::string_view bytes) {
   return std::min(bytes.find_first_of("\r\n"), bytes.size());
 }

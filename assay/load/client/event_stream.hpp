@@ -14,7 +14,7 @@ class EventStream {
   /// Forgets everything.
   void begin();
 
-  /// Reads bytes and calls `event` with the data of each event that they complete; an event without data is none.
+  /// Reads bytes and calls `event` with the data of each event that they complete; an event without data is skipped.
   /// False where a line or an event is beyond its limit, or `event` returned false: nothing more is read then.
   template <typename Event>
   bool read(std::string_view bytes, Event&& event);
