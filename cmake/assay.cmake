@@ -78,6 +78,13 @@ function(assay_optimised target level)
   set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# assay_program(NAME a.cpp b.cpp): a program that uses the precompiled header of the libraries.
+function(assay_program name)
+  add_executable(${name} ${ARGN})
+  target_precompile_headers(${name} REUSE_FROM assay_precompiled)
+  target_compile_options(${name} PRIVATE -fPIC)  # as the precompiled header is
+endfunction()
+
 # assay_library(core SOURCES a.cpp DEPENDS fmt::fmt): the library of one folder.
 function(assay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
