@@ -4,6 +4,8 @@
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 
+#include "assay/core/version.hpp"
+
 namespace assay::cli {
 namespace {
 
@@ -24,7 +26,7 @@ constexpr const char* kChecks = "";
 std::string version_text() {
   utsname system{};
   uname(&system);
-  return fmt::format("assay {}\nbuild: {}, {}{}\nplatform: {} {}, glibc {}", ASSAY_VERSION, ASSAY_BUILD_TYPE, kCompiler,
+  return fmt::format("assay {}\nbuild: {}, {}{}\nplatform: {} {}, glibc {}", kVersion, ASSAY_BUILD_TYPE, kCompiler,
                      kChecks, system.sysname, system.machine, gnu_get_libc_version());
 }
 

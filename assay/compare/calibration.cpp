@@ -1,5 +1,6 @@
 #include "assay/compare/calibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -71,6 +72,11 @@ double by_chance(const Noise& noise, Method method, double n) {
 
 double detectable(const Noise& noise, Method method, double n) {
   return stats::detectable(difference_of(noise, method, n));
+}
+
+bool knows(const std::vector<Calibration>& calibrations, const std::string& platform) {
+  return std::any_of(calibrations.begin(), calibrations.end(),
+                     [&](const Calibration& one) { return one.platform == platform; });
 }
 
 std::vector<Calibration> calibrations(store::Store& store) {

@@ -73,6 +73,9 @@ double by_chance(const Noise& noise, Method method, double n);
 /// The log of the smallest difference that `n` pairs, or processes a side, would find in 4 of 5 cases at p < .01.
 double detectable(const Noise& noise, Method method, double n);
 
+/// Whether one of them is of this platform.
+bool knows(const std::vector<Calibration>& calibrations, const std::string& platform);
+
 /// The newest calibration of each platform that a store holds.
 std::vector<Calibration> calibrations(store::Store& store);
 

@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include "assay/core/version.hpp"
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
 
@@ -61,7 +62,7 @@ std::string section(const TreeCommand& command) {
 
 std::string man_page(const std::vector<TreeCommand>& tree) {
   const auto& program = tree.front();
-  auto text = fmt::format(".TH ASSAY 1 \"\" \"assay {}\" \"User Commands\"\n", ASSAY_VERSION);
+  auto text = fmt::format(".TH ASSAY 1 \"\" \"assay {}\" \"User Commands\"\n", kVersion);
   text += ".SH NAME\nassay \\- measure, model, tune and predict deep\\-learning workloads\n";
   text += ".SH SYNOPSIS\n.B assay\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
   text += ".SH DESCRIPTION\n" + roff(program.description) + "\n.PP\n" + roff(program.examples) + "\n";
@@ -77,7 +78,7 @@ std::string man_page(const std::vector<TreeCommand>& tree) {
       ".TP\n.B ASSAY_ENVIRONMENTS\nWhere virtual environments of workers are.\n"
       ".TP\n.B ASSAY_LIBEXEC\nWhere the helper programs are.\n"
       ".SH EXIT STATUS\n0 all went well; 1 an error; 2 a wrong command line; 3 a gate failed; 4 finished, but runs "
-      "failed; 130 stopped by\nControl\\-C.\n";
+      "failed; 5 a gate or limit is neither proved nor excluded; 130 stopped by\nControl\\-C.\n";
   return text;
 }
 

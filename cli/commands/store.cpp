@@ -4,6 +4,7 @@
 
 #include "assay/core/text/units.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/version.hpp"
 #include "assay/report/results/submissions.hpp"
 #include "assay/store/backup.hpp"
 #include "assay/store/merge.hpp"
@@ -106,7 +107,7 @@ std::string terminal_info(const store::StoreInfo& i) {
 
 void info(const StoreFlags& o) {
   auto found = store::open_store(o.store, store::Access::read)->info();
-  found.program_version = ASSAY_VERSION;
+  found.program_version = kVersion;
   found.spool = spool_info(o.store, found.uuid);
   print(o.json ? to_json(found).dump(2, ' ', false, json::error_handler_t::replace) + "\n" : terminal_info(found));
 }

@@ -119,6 +119,9 @@ def test_it_explains_by_phase_and_layer(assay, document):
 
 
 def test_a_calibration_raises_the_least_difference_that_counts(assay, document):
+    """And a gate on a host whose noise is not known says that it is advisory."""
+    gate = ("compare", "--run", *SIDES, *TOY, "--gate", "3%")
+    assert "The gate is advisory: the noise of this host is not known" in assay(*gate, code=3).stdout
     said = assay("doctor", "--calibrate", "--calibrate-worker", "fake", "--calibrate-network", "toy", "--pairs", 8)
     assert "lock-step pairs" in said.stdout and "fresh processes" in said.stdout
     known = json.loads(
@@ -132,6 +135,7 @@ def test_a_calibration_raises_the_least_difference_that_counts(assay, document):
     shares = {(row["method"], row["runs"]): row["share"] for row in known["detectable"]}
     assert shares["lockstep", 20] < shares["lockstep", 10]
     found = document(assay("compare", "--run", *SIDES, *TOY, "--json"))
+    assert "advisory" not in assay(*gate, code=3).stdout
     assert found["calibrated"] and found["comparisons"][0]["threshold"] >= 0.01
 
 

@@ -45,6 +45,9 @@ GOOD = """
     def no_input():
         return torch.nn.Linear(2, 2)
 
+    def plain():
+        return torch.matmul, lambda batch: (torch.randn(batch, 5), torch.randn(5, 2))
+
     def number():
         return 42
 
@@ -106,6 +109,24 @@ def test_an_output_that_is_no_tensor_needs_a_loss(ask):
     answer, worker = ask("no_loss", mode="train")
     assert answer["type"] == "prepared"
     refused(worker.measure(max_samples=1), "dict", "loss")
+
+
+def test_any_function_of_tensors_can_be_measured(ask):
+    answer, worker = ask("plain")
+    assert answer["parameters"] == 0, answer
+    assert len(worker.measure(max_samples=2)["ns"]) == 2
+    refused(ask("plain", mode="train")[0], "no parameters to train")
+
+
+def test_a_refusal_shows_how_such_a_function_is_written(ask, tmp_path):
+    """The template is code that works: it is taken from the message and measured."""
+    answer, _ = ask("number")
+    refused(answer, "For example:")
+    template = answer["message"].split("For example:\n")[1]
+    assert len(template.splitlines()) == 5
+    answer, worker = ask("number", text=template)
+    assert answer["parameters"] == 64 * 10 + 10, answer
+    assert len(worker.measure(max_samples=2)["ns"]) == 2
 
 
 CASES = {

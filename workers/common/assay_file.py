@@ -32,6 +32,13 @@ def function_of(prepare):
     return functools.partial(function, **options), "%s:%s" % (path, name)
 
 
+def refuse(where, problem, expected, template):
+    """Refuses what `path:function` returned, and says how such a function is written."""
+    name = where.rpartition(":")[2]
+    code = "\n".join("    " + line for line in template.format(name=name).strip().splitlines())
+    raise assay_worker.Refused("%s returned %s. %s For example:\n%s" % (where, problem, expected, code))
+
+
 def read(prepare):
     """The file's bytes. One that has changed is refused."""
     path = prepare.file["path"]

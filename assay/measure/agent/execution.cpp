@@ -5,6 +5,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/version.hpp"
 #include "assay/measure/agent/await.hpp"
 #include "assay/measure/agent/group.hpp"
 #include "assay/measure/agent/memory.hpp"
@@ -110,7 +111,7 @@ Record make_record(const store::Lease& lease, std::size_t part, const std::vecto
   record.attempt = run.attempt;
   record.pair = run.pair;
   record.outcome = outcome_of(ranks);
-  record.assay_version = ASSAY_VERSION;
+  record.assay_version = kVersion;
   if (record.outcome.kind == OutcomeKind::ok) {
     auto summarised = summarise(ranks, run.trial);
     record.summary = summarised.summary;
@@ -262,7 +263,7 @@ void complete_not_started(const store::Lease& lease, const ExecutionContext& con
     record.index = run.index;
     record.attempt = run.attempt;
     record.outcome = {OutcomeKind::not_started, message, "start", {}, {}, {}};
-    record.assay_version = ASSAY_VERSION;
+    record.assay_version = kVersion;
     record.platform = context.machine.id;
     record.state = json::object();
     record.started_utc = utc_now();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "assay/core/version.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -53,7 +55,9 @@ struct ChromeTrace::Span {
 };
 
 ChromeTrace::ChromeTrace(Write write) : write_(std::move(write)) {
-  write_("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"assay " ASSAY_VERSION "\"},\"traceEvents\":[");
+  write_("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":\"assay ");
+  write_(kVersion);
+  write_("\"},\"traceEvents\":[");
 }
 
 void ChromeTrace::add(const Record& record, const Trial& trial) {

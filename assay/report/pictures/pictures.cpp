@@ -3,6 +3,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/core/version.hpp"
 #include "assay/report/pictures/naming.hpp"
 
 namespace assay::report {
@@ -137,7 +138,7 @@ std::vector<Picture> pictures_of(const Evidence& evidence) {
 
 ReportPage page_of(const Evidence& evidence) {
   ReportPage page;
-  page.assay_version = ASSAY_VERSION;
+  page.assay_version = kVersion;
   page.created_utc = utc_now();
   for (const auto& campaign : evidence.campaigns) {
     if (page.sources.size() == 8) {

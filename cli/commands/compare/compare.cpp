@@ -218,6 +218,12 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
   return out;
 }
 
+/// Whether the store knows the noise of the hosts of both sides.
+bool hosts_known(const compare::Material& material, const compare::Comparison& comparison) {
+  return compare::knows(material.calibrations, comparison.a.platform) &&
+         compare::knows(material.calibrations, comparison.b.platform);
+}
+
 report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen) {
   report::FamiliesData data;
   data.names = chosen.names;
@@ -225,7 +231,11 @@ report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen)
   std::vector<compare::Selector> sides;
   for (const auto& side : sides_of(o)) sides.emplace_back(side, chosen.rows, chosen.material.trials);
   data.families = compare::compare_all(chosen.material, sides, data.reference);
-  data.calibrated = !chosen.material.calibrations.empty();
+  data.calibrated =
+      std::all_of(data.families.all.begin(), data.families.all.end(), [&](const compare::Family& family) {
+        return std::all_of(family.pairs.begin(), family.pairs.end(),
+                           [&](const auto& pair) { return hosts_known(chosen.material, pair.comparison); });
+      });
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
   if (data.open() == 0) return data;
   std::int64_t most = o.runs;
@@ -244,7 +254,8 @@ report::ComparisonData compared(const CompareOptions& o, store::Store& store, co
   const compare::Selector a(o.a, rows, material.trials);
   const compare::Selector b(o.b, rows, material.trials);
   data.comparisons = compare::compare(material, a, b);
-  data.calibrated = !material.calibrations.empty();
+  data.calibrated = std::all_of(data.comparisons.all.begin(), data.comparisons.all.end(),
+                                [&](const auto& one) { return hosts_known(chosen.material, one); });
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
   if (data.open() > 0) {
     std::int64_t most = o.runs;

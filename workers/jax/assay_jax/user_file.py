@@ -9,6 +9,13 @@ EXPECTED = (
     "It must return (apply, parameters, make_input) or (apply, parameters, make_input, loss), where apply(parameters, "
     "input) gives the output."
 )
+TEMPLATE = """
+import jax.numpy as jnp
+def {name}():
+    apply = lambda parameters, inputs: inputs @ parameters
+    make_input = lambda batch: jnp.ones((batch, 64))
+    return apply, jnp.ones((64, 10)), make_input
+"""
 
 
 class UserNetwork:
@@ -37,10 +44,10 @@ def mean_square(output):
 
 def _parts(returned, where):
     if not isinstance(returned, tuple) or len(returned) not in (3, 4):
-        raise assay_worker.Refused("%s returned a %s. %s" % (where, type(returned).__name__, EXPECTED))
+        assay_file.refuse(where, "a " + type(returned).__name__, EXPECTED, TEMPLATE)
     apply, parameters, *functions = returned
     if not all(callable(part) for part in (apply, *functions)):
-        raise assay_worker.Refused("%s returned a tuple in which something is not a function. %s" % (where, EXPECTED))
+        assay_file.refuse(where, "a tuple in which something is not a function", EXPECTED, TEMPLATE)
     return (apply, parameters, *functions, None)[:4]
 
 

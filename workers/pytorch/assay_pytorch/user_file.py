@@ -6,9 +6,27 @@ import torch
 from torch import nn
 
 EXPECTED = (
-    "It must return a torch.nn.Module with a method example_input(batch), or (module, make_input), or "
-    "(module, make_input, loss)."
+    "It must return (module, make_input) or (module, make_input, loss), or a torch.nn.Module with a method "
+    "example_input(batch). To infer, any function of tensors may stand for the module."
 )
+TEMPLATE = """
+import torch
+def {name}():
+    module = torch.nn.Linear(64, 10)
+    make_input = lambda batch: torch.randn(batch, 64)
+    return module, make_input
+"""
+
+
+class Called(nn.Module):
+    """A function that is not a module, as one without parameters."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
 
 
 class UserNetwork:
@@ -23,6 +41,8 @@ def load(prepare, seed, data_seed):
     make, where = assay_file.function_of(prepare)
     torch.manual_seed(seed)
     module, make_input, loss = _parts(make(), where)
+    if prepare.trains and not any(True for _ in module.parameters()):
+        raise assay_worker.Refused("%s has no parameters to train. Return a torch.nn.Module, or infer." % where)
     torch.manual_seed(data_seed)
     return UserNetwork(module, _inputs(make_input, prepare.workload["batch"], where), loss)
 
@@ -39,13 +59,16 @@ def _parts(returned, where):
     if isinstance(returned, nn.Module):
         make_input = getattr(returned, "example_input", None)
         if not callable(make_input):
-            raise assay_worker.Refused("%s returned a module without example_input(batch). %s" % (where, EXPECTED))
+            assay_file.refuse(where, "a module without example_input(batch)", EXPECTED, TEMPLATE)
         return returned, make_input, None
-    if not isinstance(returned, tuple) or len(returned) not in (2, 3) or not isinstance(returned[0], nn.Module):
-        raise assay_worker.Refused("%s returned a %s. %s" % (where, type(returned).__name__, EXPECTED))
-    if not all(callable(part) for part in returned[1:]):
-        raise assay_worker.Refused("%s returned a tuple in which something is not a function. %s" % (where, EXPECTED))
-    return (*returned, None)[:3]
+    if not isinstance(returned, tuple) or len(returned) not in (2, 3):
+        assay_file.refuse(where, "a " + type(returned).__name__, EXPECTED, TEMPLATE)
+    if not all(callable(part) for part in returned):
+        assay_file.refuse(where, "a tuple in which something is not a function", EXPECTED, TEMPLATE)
+    module, *functions = returned
+    if not isinstance(module, nn.Module):
+        module = Called(module)
+    return (module, *functions, None)[:3]
 
 
 def _inputs(make_input, batch, where):

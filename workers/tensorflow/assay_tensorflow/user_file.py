@@ -10,6 +10,13 @@ EXPECTED = (
     "It must return a keras.Model with a method example_input(batch), or (model, make_input), or "
     "(model, make_input, loss)."
 )
+TEMPLATE = """
+import keras
+def {name}():
+    model = keras.Sequential([keras.layers.Dense(10)])
+    make_input = lambda batch: keras.random.normal((batch, 64))
+    return model, make_input
+"""
 
 
 class UserNetwork:
@@ -42,12 +49,12 @@ def _parts(returned, where):
     if isinstance(returned, keras.Model):
         make_input = getattr(returned, "example_input", None)
         if not callable(make_input):
-            raise assay_worker.Refused("%s returned a model without example_input(batch). %s" % (where, EXPECTED))
+            assay_file.refuse(where, "a model without example_input(batch)", EXPECTED, TEMPLATE)
         return returned, make_input, None
     if not isinstance(returned, tuple) or len(returned) not in (2, 3) or not isinstance(returned[0], keras.Model):
-        raise assay_worker.Refused("%s returned a %s. %s" % (where, type(returned).__name__, EXPECTED))
+        assay_file.refuse(where, "a " + type(returned).__name__, EXPECTED, TEMPLATE)
     if not all(callable(part) for part in returned[1:]):
-        raise assay_worker.Refused("%s returned a tuple in which something is not a function. %s" % (where, EXPECTED))
+        assay_file.refuse(where, "a tuple in which something is not a function", EXPECTED, TEMPLATE)
     return (*returned, None)[:3]
 
 

@@ -172,11 +172,12 @@ Document comparison_document(const ComparisonData& data) {
   }
   if (comparisons.only_a > 0) out.paragraph(fmt::format("{} trials only the first has.", comparisons.only_a));
   if (comparisons.only_b > 0) out.paragraph(fmt::format("{} trials only the second has.", comparisons.only_b));
-  if (!data.calibrated) add_uncalibrated(out);
   if (data.gate) {
-    add_gate(
-        {*data.gate, data.failed(), data.open(), fmt::format(" of {}", comparisons.all.size()), "", data.next_command},
-        out);
+    add_gate({*data.gate, data.failed(), data.open(), fmt::format(" of {}", comparisons.all.size()), "",
+              data.next_command, !data.calibrated},
+             out);
+  } else if (!data.calibrated) {
+    add_uncalibrated(out);
   }
   return out;
 }

@@ -116,8 +116,11 @@ Document families_document(const FamiliesData& data) {
   out.paragraph(
       fmt::format("Ratios are of time, to {}. All verdicts together are wrong by chance in at most 1 % of cases.",
                   data.reference == compare::Reference::first ? "the first side" : "the fastest side"));
-  if (!data.calibrated) add_uncalibrated(out);
-  if (data.gate) add_gate({*data.gate, data.failed(), data.open(), "", " than the first", data.next_command}, out);
+  if (data.gate) {
+    add_gate({*data.gate, data.failed(), data.open(), "", " than the first", data.next_command, !data.calibrated}, out);
+  } else if (!data.calibrated) {
+    add_uncalibrated(out);
+  }
   return out;
 }
 

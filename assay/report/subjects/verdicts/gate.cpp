@@ -4,7 +4,9 @@
 
 namespace assay::report {
 
-void add_gate(const GateOutcome& gate, Document& out) {
+namespace {
+
+void add_verdict(const GateOutcome& gate, Document& out) {
   const double percent = 100 * gate.share;
   if (gate.failed > 0) {
     return out.paragraph(
@@ -17,6 +19,16 @@ void add_gate(const GateOutcome& gate, Document& out) {
       fmt::format("Gate: UNDECIDED. {}{} may be slower{} by {:.2g} % or more: that is neither proved nor excluded.",
                   gate.open, gate.of, gate.than, percent));
   if (!gate.next_command.empty()) out.paragraph("Next: " + gate.next_command);
+}
+
+}  // namespace
+
+void add_gate(const GateOutcome& gate, Document& out) {
+  add_verdict(gate, out);
+  if (!gate.advisory) return;
+  out.paragraph(
+      "The gate is advisory: the noise of this host is not known, and the same program can differ from itself here. "
+      "`assay doctor --calibrate` learns how much, and gates then allow for it.");
 }
 
 void add_uncalibrated(Document& out) {

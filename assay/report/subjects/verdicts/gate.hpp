@@ -18,9 +18,10 @@ struct GateOutcome {
   std::string of;            ///< " of 12", or empty
   std::string than;          ///< " than the first", or empty
   std::string next_command;  ///< what would decide it; empty: nothing to say
+  bool advisory = false;     ///< the noise of a host is not known
 };
 
-/// Whether it passed, failed or cannot decide, and what to do next.
+/// Whether it passed, failed or cannot decide, what to do next, and whether it may be relied on.
 void add_gate(const GateOutcome& gate, Document& out);
 
 /// That verdicts do not know the host's own noise, and how they would.

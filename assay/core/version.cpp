@@ -1,0 +1,7 @@
+#include "assay/core/version.hpp"
+
+namespace assay {
+
+const char* const kVersion = ASSAY_RELEASE;
+
+}  // namespace assay
