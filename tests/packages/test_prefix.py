@@ -10,7 +10,7 @@ import pytest
 CONSUMER = """
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
-find_package(assay 0.1 REQUIRED)
+find_package(assay 1.0 REQUIRED)
 add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE assay::report)
 """
