@@ -2,9 +2,12 @@
 #include <memory>
 
 #include "assay/core/text/file.hpp"
+#include "assay/core/text/naming.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/model/tables/prototype.hpp"
 #include "assay/predict/layer_source.hpp"
+#include "assay/predict/traces/gpu_trace.hpp"
+#include "assay/predict/traces/gzip.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
@@ -13,7 +16,6 @@
 namespace assay::cli {
 namespace {
 
-constexpr std::size_t kMostTraceBytes = 1u << 30;
 constexpr std::size_t kShown = 8;
 
 struct ImportFlags {
@@ -53,11 +55,12 @@ std::string summary_of(const predict::LayerTable& table) {
 }
 
 std::string read_trace(const std::string& path) {
-  auto text = read_file(path, kMostTraceBytes);
-  if (text.size() > kMostTraceBytes) {
+  auto text = read_file(path, predict::kMostTraceBytes);
+  if (text.size() > predict::kMostTraceBytes) {
     fail(ErrorKind::bad_input, "{} is larger than 1 GiB. Profile fewer steps.", path);
   }
-  return text;
+  if (!predict::is_gzip(text)) return text;
+  return naming(path, [&] { return predict::unpack_gzip(text, predict::kMostTraceBytes); });
 }
 
 void import_layers(const ImportFlags& o, const std::string& text) {
@@ -98,11 +101,11 @@ int import_files(const ImportFlags& o) {
 void add_import(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ImportFlags>();
   command
-      .add_option(
-          "trace", o->files,
-          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True); a Chakra execution trace with "
-          "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
-          "benchmark_app; or JSON of runs of the prototype, as many as there are")
+      .add_option("trace", o->files,
+                  "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
+                  "Chakra execution trace with "
+                  "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
+                  "benchmark_app; or JSON of runs of the prototype, as many as there are")
       ->required();
   command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
       ->check(CLI::Range(1, 1 << 24));
