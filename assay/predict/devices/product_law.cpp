@@ -31,30 +31,6 @@ double input_bytes(ProductType type) {
   return is_quantised(type) ? weight_bytes(type) : 2;
 }
 
-double compute_seconds(const ProductWork& work, const DeviceSheet& sheet, const std::vector<double>& c) {
-  const auto units = static_cast<double>(sheet.multiprocessors);
-  const double rate = sheet.peak(work.type) * c[ProductAt::efficiency] / units;
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& tile : kTiles) {
-    const double tiles = std::ceil(work.m / tile.rows) * std::ceil(work.n / tile.columns);
-    const double full = tiles / units;
-    const double counted = full < 1 ? 1 : full + (std::ceil(full) - full) * c[ProductAt::waves];
-    const double split = std::clamp(std::floor(units / tiles), 1.0, std::max(1.0, work.k / kLeastSplitDepth));
-    const double reached = std::pow(tile.rows * tile.columns / kLargestTile, c[ProductAt::small_tiles]);
-    const double flops = 2 * tile.rows * tile.columns * (work.k / split + c[ProductAt::depth]);
-    least = std::min(least, counted * flops / (rate * reached));
-  }
-  return least;
-}
-
-double memory_seconds(const ProductWork& work, const DeviceSheet& sheet, const std::vector<double>& c) {
-  const double bytes = bytes_of(work);
-  const double rate = sheet.memory_bytes_per_second * c[ProductAt::bandwidth];
-  const double part = bytes / (kCacheShare * sheet.cache_bytes);
-  const double inside = 1 / (1 + part * part);
-  return bytes * (inside / (rate * (1 + c[ProductAt::cached])) + (1 - inside) / rate);
-}
-
 }  // namespace
 
 double flops_of(const ProductWork& work) {
@@ -79,17 +55,57 @@ const std::vector<LawConstantSpec>& product_constants() {
   return constants;
 }
 
-double product_seconds(const ProductWork& work, const DeviceSheet& sheet, const std::vector<double>& c) {
-  const double compute = compute_seconds(work, sheet, c);
-  const double memory = memory_seconds(work, sheet, c);
+ProductTimes::ProductTimes(const DeviceSheet& sheet, const std::vector<double>& c, ProductType type)
+    : type_(type),
+      units_(static_cast<double>(sheet.multiprocessors)),
+      waves_(c[ProductAt::waves]),
+      depth_(c[ProductAt::depth]),
+      fixed_seconds_(1e-6 * c[ProductAt::fixed]),
+      norm_(c[ProductAt::norm]),
+      memory_rate_(sheet.memory_bytes_per_second * c[ProductAt::bandwidth]),
+      cached_rate_(memory_rate_ * (1 + c[ProductAt::cached])),
+      cache_bytes_(kCacheShare * sheet.cache_bytes) {
+  static_assert(kTiles.size() == kTileShapes);
+  const double rate = sheet.peak(type) * c[ProductAt::efficiency] / units_;
+  for (std::size_t i = 0; i < kTiles.size(); ++i) {
+    const double part = kTiles[i].rows * kTiles[i].columns / kLargestTile;
+    tile_rate_[i] = rate * std::pow(part, c[ProductAt::small_tiles]);
+  }
+  if (is_quantised(type)) quantise_ = c[ProductAt::quantise] * kQuantisePasses / sheet.memory_bytes_per_second;
+}
+
+double ProductTimes::compute_seconds(double m, double n, double k) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < kTiles.size(); ++i) {
+    const auto& tile = kTiles[i];
+    const double tiles = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
+    const double full = tiles / units_;
+    const double counted = full < 1 ? 1 : full + (std::ceil(full) - full) * waves_;
+    const double split =
+        full > .5 ? 1 : std::clamp(std::floor(units_ / tiles), 1.0, std::max(1.0, k / kLeastSplitDepth));
+    const double flops = 2 * tile.rows * tile.columns * (k / split + depth_);
+    least = std::min(least, counted * flops / tile_rate_[i]);
+  }
+  return least;
+}
+
+double ProductTimes::memory_seconds(double m, double n, double k) const {
+  const double bytes = bytes_of({m, n, k, type_});
+  const double part = bytes / cache_bytes_;
+  const double inside = 1 / (1 + part * part);
+  return bytes * (inside / cached_rate_ + (1 - inside) / memory_rate_);
+}
+
+double ProductTimes::seconds(double m, double n, double k) const {
+  const double compute = compute_seconds(m, n, k);
+  const double memory = memory_seconds(m, n, k);
   const double larger = std::max(compute, memory);
   const double smaller = std::min(compute, memory) / larger;
-  double seconds =
-      1e-6 * c[ProductAt::fixed] + larger * std::pow(1 + std::pow(smaller, c[ProductAt::norm]), 1 / c[ProductAt::norm]);
-  if (is_quantised(work.type)) {
-    seconds += c[ProductAt::quantise] * kQuantisePasses * work.m * work.k / sheet.memory_bytes_per_second;
-  }
-  return seconds;
+  return fixed_seconds_ + larger * std::pow(1 + std::pow(smaller, norm_), 1 / norm_) + quantise_ * m * k;
+}
+
+double product_seconds(const ProductWork& work, const DeviceSheet& sheet, const std::vector<double>& c) {
+  return ProductTimes(sheet, c, work.type).seconds(work.m, work.n, work.k);
 }
 
 double product_roofline(const ProductWork& work, const DeviceSheet& sheet) {

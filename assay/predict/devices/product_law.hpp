@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "assay/predict/devices/kernel_law.hpp"
 
 namespace assay::predict {
@@ -21,6 +23,30 @@ const std::vector<LawConstantSpec>& product_constants();
 /// of five tiles, whose waves over the multiprocessors are half real and half rounded up; a product of few tiles splits
 /// k. Memory: bytes at a share of the bandwidth, more of it where they stay in the cache.
 double product_seconds(const ProductWork& work, const DeviceSheet& sheet, const std::vector<double>& constants);
+
+/// The same for many products of one type on one device: what depends on those alone is worked out once.
+class ProductTimes {
+ public:
+  ProductTimes(const DeviceSheet& sheet, const std::vector<double>& constants, ProductType type);
+  double seconds(double m, double n, double k) const;
+
+ private:
+  static constexpr std::size_t kTileShapes = 5;
+  double compute_seconds(double m, double n, double k) const;
+  double memory_seconds(double m, double n, double k) const;
+
+  ProductType type_;
+  double units_ = 0;
+  std::array<double, kTileShapes> tile_rate_{};  ///< FLOPs a second of one unit, for each shape of tiles
+  double waves_ = 0;
+  double depth_ = 0;
+  double fixed_seconds_ = 0;
+  double norm_ = 1;
+  double memory_rate_ = 0;
+  double cached_rate_ = 0;
+  double cache_bytes_ = 0;
+  double quantise_ = 0;  ///< seconds for each value of the inputs
+};
 
 /// A time that no device beats: all FLOPs at the peak, or all bytes at the bandwidth.
 double product_roofline(const ProductWork& work, const DeviceSheet& sheet);

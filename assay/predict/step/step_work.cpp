@@ -34,6 +34,7 @@ class LayerWork {
       : m_(job.model),
         p_(job.plan),
         d_(job.device),
+        products_(job.device.sheet, job.device.product, ProductType::bf16),
         counts_(layer_counts(job.model)),
         h_(static_cast<double>(m_.hidden)),
         a_(static_cast<double>(m_.heads)),
@@ -90,12 +91,12 @@ class LayerWork {
   double pass_rate() const { return d_.sheet.memory_bytes_per_second * kPassShare; }
 
   BothWays linear(double m, double n, double k) const {
-    return {product_seconds(d_, m, n, k), product_seconds(d_, m, k, n) + weight_gradient(n, k, m)};
+    return {products_.seconds(m, n, k), products_.seconds(m, k, n) + weight_gradient(n, k, m)};
   }
 
  private:
   double weight_gradient(double n, double k, double m) const {
-    return p_.adapters_only ? 0 : product_seconds(d_, n, k, m);
+    return p_.adapters_only ? 0 : products_.seconds(n, k, m);
   }
 
   BothWays feedforward(double m, double inside, double hidden) const {
@@ -126,7 +127,8 @@ class LayerWork {
   }
 
   double expert_hidden() const { return m_.experts.latent > 0 ? static_cast<double>(m_.experts.latent) : h_; }
-  double routed_tokens() const { return tokens_ * static_cast<double>(m_.experts.per_token); }
+  /// That a device computes: the devices of a tensor group share them, whether by tokens or by the experts' products.
+  double routed_tokens() const { return tokens_ * static_cast<double>(m_.experts.per_token) / t_; }
   double group() const { return static_cast<double>(std::max<std::int64_t>(1, p_.experts)); }
 
   /// All experts of a device in one grouped product, whose weights are read whole.
@@ -223,6 +225,7 @@ class LayerWork {
   const ModelShape& m_;
   const StepPlan& p_;
   const StepDevice& d_;
+  ProductTimes products_;
   LayerCounts counts_;
   double h_, a_, kv_, t_, c_, s_, tokens_, into_, query_dim_, value_dim_;
   double attention_ = 0, dense_ = 0, experts_ = 0, states_ = 0, layers_ = 1;
