@@ -1,12 +1,14 @@
 // predict_llm REQUEST.json: calibrates stacks on rows of published tables and says others, one line of JSON for each
-// row and one for each set of constants. Run by bench/predict_llm, which decides which rows those are.
+// row, one for each row that cannot be said, and one for each set of constants. Run by bench/predict_llm, which decides
+// which rows those are.
 #include <cmath>
 #include <cstdio>
-#include <set>
+#include <optional>
 
 #include "assay/core/text/file.hpp"
 #include "assay/predict/step/stack.hpp"
 #include "assay/predict/step/step_memory.hpp"
+#include "assay/predict/transformer/transformer.hpp"
 
 namespace assay::bench {
 namespace {
@@ -23,32 +25,24 @@ void describe(V& v, Source& s) {
   required(v, "map", s.map);
 }
 
-/// Rows by their numbers from 0; an empty list stands for all.
+/// The map of the first table to calibrate on says which constants are found.
 struct Request {
-  Source calibrate;
-  std::vector<std::int64_t> calibrate_rows;
+  std::vector<Source> calibrate;
   Source judge;
-  std::vector<std::int64_t> judge_rows;
 };
 template <typename V>
 void describe(V& v, Request& r) {
   required(v, "calibrate", r.calibrate);
-  v("calibrate_rows", r.calibrate_rows);
   required(v, "judge", r.judge);
-  v("judge_rows", r.judge_rows);
 }
 
-std::vector<predict::JobRow> chosen(const Source& source, const std::vector<std::int64_t>& rows) {
-  const auto map = predict::read_row_map(source.map);
+void say(const json& line) {
+  std::printf("%s\n", line.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+}
+
+predict::JobRows jobs_of(const Source& source) {
   const predict::NamedColumns table(read_file(source.file, kMostBytes), source.file, "A table of training jobs.");
-  auto jobs = read_jobs(table, map);
-  for (const auto& one : jobs.refused) {
-    std::printf("%s\n", json{{"refused", one.row}, {"why", one.why}}.dump().c_str());
-  }
-  if (rows.empty()) return jobs.rows;
-  const std::set<std::int64_t> wanted(rows.begin(), rows.end());
-  std::erase_if(jobs.rows, [&](const auto& job) { return !wanted.contains(static_cast<std::int64_t>(job.row)); });
-  return jobs.rows;
+  return read_jobs(table, predict::read_row_map(source.map));
 }
 
 /// The same share of the peak as the calibrated run that is most like it and the largest.
@@ -80,30 +74,95 @@ double same_utilization(const std::vector<predict::JobRow>& known, const predict
   return rate(job) / std::exp(logs / static_cast<double>(like.size()));
 }
 
-void answer(const Request& request) {
-  const auto known = chosen(request.calibrate, request.calibrate_rows);
-  const predict::Stack stack(predict::read_row_map(request.calibrate.map), known);
-  for (const auto& job : chosen(request.judge, request.judge_rows)) {
-    const auto said = stack.predict(job);
-    const auto memory = step_memory(job.job);
-    json line{{"row", job.row},
-              {"model", job.model},
-              {"device", job.device},
-              {"devices", job.job.plan.devices},
-              {"seconds", said.seconds},
-              {"low", said.low_seconds},
-              {"high", said.high_seconds},
-              {"regime", said.regime},
-              {"rival", same_utilization(known, job)},
-              {"tokens", job.job.plan.tokens()},
-              {"memory", memory.total()},
-              {"fits", fits(memory, job.job.device)},
-              {"assumed", job.assumed}};
-    if (job.measured_seconds) line["measured"] = *job.measured_seconds;
-    if (job.measured_memory_bytes) line["measured_memory"] = *job.measured_memory_bytes;
-    std::printf("%s\n", line.dump().c_str());
+std::int64_t whole(double value) {
+  return std::max<std::int64_t>(1, std::llround(value));
+}
+
+/// The formula of Megatron of 2022, as commit e21786a had it: products, passes and links at one share of their rates,
+/// from data sheets alone. Null where it has no such split or numbers do not divide.
+std::optional<predict::TransformerStep> old_formula(const predict::StepJob& job, bool& fits_there) {
+  const auto& p = job.plan;
+  if (job.model.experts.count > 0 || job.model.states.count > 0 || p.context > 1) return std::nullopt;
+  const predict::TransformerShape shape{job.model.hidden, job.model.feedforward, p.sequence,
+                                        job.model.heads,  job.model.layers,      job.model.vocabulary};
+  predict::TransformerPlan plan;
+  plan.tensor = p.tensor;
+  plan.pipeline = p.pipeline;
+  plan.data = whole(p.data());
+  plan.interleaving = p.interleaving;
+  plan.microbatch = whole(p.microbatch);
+  plan.batch = plan.data * plan.microbatch * whole(p.microbatches);
+  plan.recompute = p.recompute == predict::Recomputing::full        ? predict::Recompute::full
+                   : p.recompute == predict::Recomputing::attention ? predict::Recompute::attention
+                                                                    : predict::Recompute::none;
+  plan.sequence_parallel = p.sequence_parallel;
+  plan.zero = p.shard > 1 ? 3 : p.sharded_optimizer ? 1 : 0;
+  const bool inside = p.tensor <= job.device.node_devices;
+  const bool alone = p.devices <= job.device.node_devices;
+  const predict::TransformerDevice device{
+      job.device.sheet.bf16_flops_per_second,
+      job.device.sheet.memory_bytes_per_second,
+      job.device.sheet.memory_bytes,
+      inside ? job.device.inside_bytes_per_second : job.device.rail_bytes_per_second,
+      alone ? job.device.inside_bytes_per_second : job.device.rail_bytes_per_second,
+      predict::ShareRange{}.middle()};
+  try {
+    fits_there = fits(transformer_memory(shape, plan), device);
+    return transformer_step(shape, plan, device);
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  std::printf("%s\n", json{{"constants", to_json(stack.constants(""))}, {"rows", stack.rows()}}.dump().c_str());
+}
+
+void answer_row(const predict::Stack& stack, const std::vector<predict::JobRow>& known, const predict::JobRow& job) {
+  const auto said = stack.predict(job);
+  if (!std::isfinite(said.seconds) || said.seconds <= 0) {
+    say({{"refused", job.row}, {"why", "its predicted time is not a number above zero"}});
+    return;
+  }
+  const auto memory = step_memory(job.job);
+  json line{{"row", job.row},
+            {"model", job.model},
+            {"device", job.device},
+            {"devices", job.job.plan.devices},
+            {"seconds", said.seconds},
+            {"low", said.low_seconds},
+            {"high", said.high_seconds},
+            {"regime", said.regime},
+            {"rival", same_utilization(known, job)},
+            {"tokens", job.job.plan.tokens()},
+            {"memory", memory.total()},
+            {"fits", fits(memory, job.job.device)},
+            {"assumed", job.assumed}};
+  bool old_fits = false;
+  if (const auto old = old_formula(job.job, old_fits)) {
+    line["old"] = old->seconds;
+    line["old_fits"] = old_fits;
+  }
+  if (job.measured_seconds) line["measured"] = *job.measured_seconds;
+  if (job.measured_memory_bytes) line["measured_memory"] = *job.measured_memory_bytes;
+  say(line);
+}
+
+void answer(const Request& request) {
+  if (request.calibrate.empty()) fail(ErrorKind::usage, "calibrate is empty");
+  std::vector<predict::JobRow> known;
+  std::size_t refused = 0;
+  for (const auto& source : request.calibrate) {
+    auto jobs = jobs_of(source);
+    refused += jobs.refused.size();
+    known.insert(known.end(), jobs.rows.begin(), jobs.rows.end());
+  }
+  const predict::Stack stack(predict::read_row_map(request.calibrate.front().map), known);
+  const auto judged = jobs_of(request.judge);
+  for (const auto& one : judged.refused) say({{"refused", one.row}, {"why", one.why}});
+  for (const auto& job : judged.rows) answer_row(stack, known, job);
+  json choices = json::array();
+  for (const auto& one : stack.choices()) choices.push_back(to_json(one));
+  say({{"constants", to_json(stack.constants(""))},
+       {"rows", stack.rows()},
+       {"not_calibrated", refused},
+       {"choices", choices}});
 }
 
 }  // namespace
@@ -114,8 +173,11 @@ int main(int argc, char** argv) {
   try {
     const auto text = assay::read_file(argv[1], assay::bench::kMostBytes);
     for (const auto& one : assay::parse_json(text)) {
-      assay::bench::answer(assay::from_json<assay::bench::Request>(one));
-      std::printf("{\"end\": true}\n");
+      try {
+        assay::bench::answer(assay::from_json<assay::bench::Request>(one));
+      } catch (const assay::Error& error) {  // of one table: the others can still be said
+        assay::bench::say({{"failed", error.what()}});
+      }
     }
   } catch (const assay::Error& error) {
     std::fprintf(stderr, "predict_llm: %s\n", error.what());

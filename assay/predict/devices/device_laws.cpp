@@ -14,6 +14,7 @@ constexpr std::size_t kMostDeviceBytes = 4u << 20;
 constexpr double kBorrowedRange = 0.1;      // on top of the lender's: shares of H100 on H200
 constexpr double kBorrowedAttention = 0.4;  // attention does not carry over between architectures
 constexpr double kDataSheetRange = 1.1;     // a factor of 3
+constexpr double kLikePower = 0.25;         // by which the power for a FLOP of relatives may differ
 
 /// Devices whose shares are tried in turn, the nearest first.
 const std::vector<std::string>& relatives_of(const std::string& name) {
@@ -89,12 +90,26 @@ bool has_collective(const DeviceLaws& device, model::Collective collective) {
                      [&](const auto& one) { return one.collective == collective; });
 }
 
+/// Large products draw all the power that a device may take, so that a relative with more watts for its peak reaches
+/// more of it: GB300 over GB200. Where they differ by much they are not of one kind, and the share stays.
+void scale_by_power(KernelLaw& law, const DeviceSheet& sheet, const DeviceSheet& lender) {
+  const double more = sheet.watts / sheet.bf16_flops_per_second / (lender.watts / lender.bf16_flops_per_second);
+  if (std::abs(more - 1) > kLikePower) return;
+  for (auto& constant : law.constants) {
+    if (constant.name == "efficiency") constant.value = std::min(1.0, constant.value * more);
+  }
+}
+
 void complete_products(DeviceLaws& device, const std::vector<DeviceLaws>& known) {
   for (const std::string type : {"bf16", "fp8"}) {
     if (device.products.contains(type)) continue;
-    const auto law =
-        lend(device, known, kBorrowedRange, [&](const DeviceLaws& other) { return product_of_device(other, type); });
+    const DeviceLaws* lender = nullptr;  // the last that was asked
+    auto law = lend(device, known, kBorrowedRange, [&](const DeviceLaws& other) {
+      lender = &other;
+      return product_of_device(other, type);
+    });
     if (law) {
+      scale_by_power(*law, device.sheet, lender->sheet);
       device.products[type] = *law;
     } else if (type == "bf16") {
       device.products[type] = with_range(data_sheet_product_law());

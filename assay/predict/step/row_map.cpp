@@ -53,6 +53,7 @@ const std::set<std::string>& job_fields() {
                                             "adapters_only",
                                             "gradient_bytes",
                                             "state_bytes",
+                                            "output_bytes",
                                             "rail_gbits",
                                             "memory_gb",
                                             "memory_gb_per_second",
@@ -211,7 +212,8 @@ StepPlan plan_of(const RowFields& f) {
   p.early_stop = f.flag("early_stop", true);
   p.adapters_only = f.flag("adapters_only", false);
   p.gradient_bytes = f.number("gradient_bytes").value_or(2);
-  p.state_bytes = f.number("state_bytes").value_or(16);
+  p.state_bytes = f.number("state_bytes").value_or(p.state_bytes);
+  p.output_bytes = f.number("output_bytes").value_or(p.output_bytes);
   return p;
 }
 
@@ -230,6 +232,19 @@ std::optional<double> measured_of(const NamedColumns& table, const RowMap& map, 
   return std::nullopt;
 }
 
+std::string effect_of_row(const NamedColumns& table, const std::vector<std::string>& effect, const JobRow& job) {
+  std::string value;
+  for (const auto& part : effect) {
+    value += part == "model"    ? job.model
+             : part == "device" ? job.device
+             : part == "kind"   ? (job.work.has_experts ? "experts" : "dense")
+             : table.has(part)  ? table.text(job.row, part)
+                                : "";
+    value += '|';
+  }
+  return value;
+}
+
 JobRow job_of(const NamedColumns& table, const RowMap& map, std::size_t row) {
   const RowFields fields(table, map, row);
   JobRow job;
@@ -242,6 +257,7 @@ JobRow job_of(const NamedColumns& table, const RowMap& map, std::size_t row) {
   job.work = step_work(job.job);
   job.model = job.job.model.name;
   job.device = fields.text("device");
+  for (const auto& effect : map.effects) job.effects.push_back(effect_of_row(table, effect, job));
   for (const auto& column : map.group) job.group += (table.has(column) ? table.text(row, column) : "") + "|";
   job.measured_seconds = measured_of(table, map, row, job.job.plan);
   if (const auto gib = fields.number("memory_gib")) job.measured_memory_bytes = *gib * 1024 * 1024 * 1024;

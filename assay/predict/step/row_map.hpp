@@ -35,10 +35,12 @@ struct RowMap {
   std::vector<std::string> group;       ///< columns whose values tell jobs apart, for ranges: whole groups are left out
   std::vector<std::string> constants;   ///< that rows of this table determine; the others stay where they start
   std::map<std::string, double> start;  ///< of constants, where it is not the usual one
-  double pull = .03;                    ///< how strongly constants are held where they start
-  double softness = .05;                ///< residuals beyond it count by their size and not their square
-  bool by_device = false;               ///< constants for each device that has rows enough
-  bool effects = false;                 ///< a factor for each model and each device, as far as rows show it
+  std::optional<double> pull;           ///< how strongly constants are held where they start; null: rows choose
+  std::optional<double> softness;  ///< residuals beyond it count by their size and not their square; null: the same
+  bool by_device = false;          ///< constants for each device that has rows enough
+  /// A factor for each value of these columns together, as far as rows show it. `model`, `device` and `kind` (dense, or
+  /// with experts) are the job's own.
+  std::vector<std::vector<std::string>> effects;
 };
 
 template <typename V>
@@ -71,6 +73,7 @@ struct JobRow {
   std::string model;   ///< as the row names it, or its shape
   std::string device;  ///< as the row names it
   std::string group;
+  std::vector<std::string> effects;  ///< the row's value of each of the map's effects
   std::optional<double> measured_seconds;
   std::optional<double> measured_memory_bytes;
   std::vector<std::string> assumed;  ///< what the row did not state and was guessed

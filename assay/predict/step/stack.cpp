@@ -1,6 +1,7 @@
 #include "assay/predict/step/stack.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -11,19 +12,18 @@ namespace {
 
 constexpr double kRangeShare = .9;
 constexpr std::size_t kLeastRegimeRows = 25;
-constexpr std::size_t kMostFolds = 8;
+constexpr std::size_t kRangeFolds = 8;
+constexpr std::size_t kChoiceFolds = 5;
+constexpr std::array kPulls{.01, .03, .1};
+constexpr std::array kSoftnesses{.03, .1};
+constexpr std::size_t kLeastRows = 3;
 constexpr std::size_t kLeastDeviceRows = 20;
 constexpr double kEffectRows = 3;   // a factor from so many rows is believed by half
 constexpr double kMostEffect = .5;  // of a logarithm, for one row
+constexpr int kEffectRounds = 20;
 constexpr double kWidenPerDoubling = .01;
 constexpr double kWidenNewDevice = 1.5;
 constexpr double kBound = 3;  // of logarithms around the start
-
-/// Squares that grow as the size of what is left over once that is beyond `softness`.
-double held_soft(double left, double softness) {
-  const double share = left / softness;
-  return std::copysign(softness * std::sqrt(2 * (std::sqrt(1 + share * share) - 1)), left);
-}
 
 /// Constants as logarithms, in the order of the map's names.
 class ConstantFit {
@@ -70,43 +70,49 @@ double log_ratio(const JobRow& row, const StepConstants& c) {
   return std::log(step_time(row.work, row.job.plan, c).seconds / *row.measured_seconds);
 }
 
-StepConstants fitted_constants(const RowMap& map, const std::vector<const JobRow*>& rows, const StepConstants& start) {
+StepConstants fitted_constants(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows,
+                               const StepConstants& start) {
   const ConstantFit fit(map, start);
   if (fit.free().empty()) return start;
   const auto bounds = fit.bounds();
-  const double weight = map.pull * std::sqrt(static_cast<double>(rows.size()));
+  const double weight = choice.pull * std::sqrt(static_cast<double>(rows.size()));
   const Residuals residuals = [&](const std::vector<double>& logs) {
     const auto c = fit.at(logs);
     std::vector<double> left;
     left.reserve(rows.size() + logs.size());
-    for (const auto* row : rows) left.push_back(held_soft(log_ratio(*row, c), map.softness));
+    for (const auto* row : rows) left.push_back(softened(log_ratio(*row, c), choice.softness));
     for (std::size_t i = 0; i < logs.size(); ++i) {
-      left.push_back(held_soft(weight * (logs[i] - bounds[i].start), map.softness));
+      left.push_back(softened(weight * (logs[i] - bounds[i].start), choice.softness));
     }
     return left;
   };
   return fit.at(bounded_least_squares(residuals, bounds));
 }
 
-/// Factors of models and devices together, each drawn towards 1: a few rounds of turns reach the least squares.
-void fit_effects(const std::vector<const JobRow*>& rows, const std::vector<double>& residuals,
-                 std::map<std::string, double>& models, std::map<std::string, double>& devices) {
+/// Factors of all effects together, each drawn towards 1: a few rounds of turns reach the least squares.
+std::vector<std::map<std::string, double>> fitted_effects(const std::vector<const JobRow*>& rows,
+                                                          std::vector<double> left, std::size_t count) {
   struct Sum {
     double total = 0;
     double rows = kEffectRows;
   };
-  for (int round = 0; round < 20; ++round) {
-    for (const bool is_model : {true, false}) {
+  for (auto& one : left) one = std::clamp(one, -kMostEffect, kMostEffect);
+  std::vector<std::map<std::string, double>> effects(count);
+  for (int round = 0; round < kEffectRounds; ++round) {
+    for (std::size_t e = 0; e < count; ++e) {
       std::map<std::string, Sum> sums;
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        const double other = is_model ? devices[rows[i]->device] : models[rows[i]->model];
-        auto& sum = sums[is_model ? rows[i]->model : rows[i]->device];
-        sum.total += std::clamp(residuals[i], -kMostEffect, kMostEffect) - other;
+        const auto& value = rows[i]->effects[e];
+        left[i] += effects[e][value];  // what the other effects leave
+        auto& sum = sums[value];
+        sum.total += left[i];
         sum.rows += 1;
       }
-      for (const auto& [name, sum] : sums) (is_model ? models : devices)[name] = sum.total / sum.rows;
+      for (const auto& [value, sum] : sums) effects[e][value] = sum.total / sum.rows;
+      for (std::size_t i = 0; i < rows.size(); ++i) left[i] -= effects[e][rows[i]->effects[e]];
     }
   }
+  return effects;
 }
 
 double effect_of(const std::map<std::string, double>& effects, const std::string& name) {
@@ -115,14 +121,23 @@ double effect_of(const std::map<std::string, double>& effects, const std::string
 }
 
 /// Groups dealt to a few folds, the largest first.
-std::vector<std::set<std::string>> folds_of(const std::vector<const JobRow*>& rows) {
+std::vector<std::set<std::string>> folds_of(const std::vector<const JobRow*>& rows, std::size_t most) {
   std::map<std::string, std::size_t> sizes;
   for (const auto* row : rows) ++sizes[row->group];
   std::vector<std::pair<std::string, std::size_t>> groups(sizes.begin(), sizes.end());
   std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::set<std::string>> folds(std::min(kMostFolds, groups.size()));
+  std::vector<std::set<std::string>> folds(std::min(most, groups.size()));
   for (std::size_t i = 0; i < groups.size(); ++i) folds[i % folds.size()].insert(groups[i].first);
   return folds;
+}
+
+/// Of a whole group that is in turn left out: rows that are left, and rows of the group.
+template <typename Leave>
+void leave_out(const std::vector<const JobRow*>& rows, const auto& is_out, const Leave& leave) {
+  std::vector<const JobRow*> in;
+  std::vector<const JobRow*> out;
+  for (const auto* row : rows) (is_out(*row) ? out : in).push_back(row);
+  if (in.size() >= kLeastRows && !out.empty()) leave(in, out);
 }
 
 std::vector<double> sizes_of(const auto& residuals, const std::string& regime) {
@@ -141,21 +156,21 @@ std::string regime_of(const JobRow& job, const StepTime& time) {
   return time.launch_bound ? "launch-bound" : "compute-bound";
 }
 
-Stack::Constants Stack::fit(const RowMap& map, const std::vector<const JobRow*>& rows) {
+Stack::Constants Stack::fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) {
   Constants c;
   const auto start = started(map);
-  c.all = fitted_constants(map, rows, start);
+  c.all = fitted_constants(map, choice, rows, start);
   if (map.by_device) {
     std::map<std::string, std::vector<const JobRow*>> devices;
     for (const auto* row : rows) devices[row->device].push_back(row);
     for (const auto& [device, own] : devices) {
-      if (own.size() >= kLeastDeviceRows) c.by_device[device] = fitted_constants(map, own, start);
+      if (own.size() >= kLeastDeviceRows) c.by_device[device] = fitted_constants(map, choice, own, start);
     }
   }
-  if (map.effects) {
-    std::vector<double> residuals;
-    for (const auto* row : rows) residuals.push_back(-log_seconds(c, *row) + std::log(*row->measured_seconds));
-    fit_effects(rows, residuals, c.model_effect, c.device_effect);
+  if (!map.effects.empty()) {
+    std::vector<double> left;
+    for (const auto* row : rows) left.push_back(-log_seconds(c, *row) + std::log(*row->measured_seconds));
+    c.effects = fitted_effects(rows, left, map.effects.size());
   }
   return c;
 }
@@ -163,8 +178,10 @@ Stack::Constants Stack::fit(const RowMap& map, const std::vector<const JobRow*>&
 double Stack::log_seconds(const Constants& c, const JobRow& job) {
   const auto own = c.by_device.find(job.device);
   const auto& constants = own != c.by_device.end() ? own->second : c.all;
-  return std::log(step_time(job.work, job.job.plan, constants).seconds) + effect_of(c.model_effect, job.model) +
-         effect_of(c.device_effect, job.device);
+  double log = std::log(step_time(job.work, job.job.plan, constants).seconds);
+  for (std::size_t e = 0; e < std::min(c.effects.size(), job.effects.size()); ++e)
+    log += effect_of(c.effects[e], job.effects[e]);
+  return log;
 }
 
 Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
@@ -172,9 +189,12 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
   for (const auto& row : rows) {
     if (row.measured_seconds) measured.push_back(&row);
   }
-  ASSAY_CHECK(measured.size() >= 3);
+  if (measured.size() < kLeastRows) {
+    fail(ErrorKind::usage, "{} measured jobs of {} are too few to calibrate on.", measured.size(), map.stack);
+  }
   rows_ = static_cast<std::int64_t>(measured.size());
-  constants_ = fit(map, measured);
+  choose(map, measured);
+  constants_ = fit(map, choices_.front(), measured);
   for (const auto* row : measured) {
     ++devices_[row->device];
     most_devices_ = std::max(most_devices_, static_cast<double>(row->job.plan.devices));
@@ -182,25 +202,57 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
   add_ranges(map, measured);
 }
 
+double Stack::left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) {
+  double sum = 0;
+  double count = 0;
+  for (const auto& fold : folds_of(rows, kChoiceFolds)) {
+    leave_out(
+        rows, [&](const JobRow& row) { return fold.contains(row.group); },
+        [&](const auto& in, const auto& out) {
+          const auto c = fit(map, choice, in);
+          for (const auto* row : out) sum += std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds));
+          count += static_cast<double>(out.size());
+        });
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+void Stack::choose(const RowMap& map, const std::vector<const JobRow*>& rows) {
+  if (map.pull && map.softness) {
+    choices_.push_back({*map.pull, *map.softness, 0});
+    return;
+  }
+  const auto pulls = map.pull ? std::vector{*map.pull} : std::vector<double>(kPulls.begin(), kPulls.end());
+  const auto softnesses =
+      map.softness ? std::vector{*map.softness} : std::vector<double>(kSoftnesses.begin(), kSoftnesses.end());
+  for (const double pull : pulls) {
+    for (const double softness : softnesses) {
+      FitChoice choice{pull, softness, 0};
+      choice.left_out_error = left_out_error(map, choice, rows);
+      choices_.push_back(choice);
+    }
+  }
+  std::stable_sort(choices_.begin(), choices_.end(),
+                   [](const auto& a, const auto& b) { return a.left_out_error < b.left_out_error; });
+}
+
 void Stack::add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows) {
-  const auto leave_out = [&](const auto& is_out, const auto& keep) {
-    std::vector<const JobRow*> in;
-    std::vector<const JobRow*> out;
-    for (const auto* row : rows) (is_out(*row) ? out : in).push_back(row);
-    if (in.size() < 3 || out.empty()) return;
-    const auto c = fit(map, in);
-    for (const auto* row : out) keep(*row, std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds)));
+  const auto keep_sizes = [&](const auto& is_out, const auto& keep) {
+    leave_out(rows, is_out, [&](const auto& in, const auto& out) {
+      const auto c = fit(map, choices_.front(), in);
+      for (const auto* row : out) keep(*row, std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds)));
+    });
   };
-  for (const auto& fold : folds_of(rows)) {
-    leave_out([&](const JobRow& row) { return fold.contains(row.group); },
-              [&](const JobRow& row, double size) {
-                residuals_.push_back({regime_of(row, step_time(row.work, row.job.plan, constants(row.device))), size});
-              });
+  for (const auto& fold : folds_of(rows, kRangeFolds)) {
+    keep_sizes([&](const JobRow& row) { return fold.contains(row.group); },
+               [&](const JobRow& row, double size) {
+                 residuals_.push_back({regime_of(row, step_time(row.work, row.job.plan, constants(row.device))), size});
+               });
   }
   if (devices_.size() > 1) {
     for (const auto& known : devices_) {
-      leave_out([&](const JobRow& row) { return row.device == known.first; },
-                [&](const JobRow&, double size) { new_devices_.push_back(size); });
+      keep_sizes([&](const JobRow& row) { return row.device == known.first; },
+                 [&](const JobRow&, double size) { new_devices_.push_back(size); });
     }
   }
   if (residuals_.empty()) {  // one group alone: what is left over in the fit, which is less than it should be

@@ -11,7 +11,7 @@ namespace assay::predict {
 /// A time with its range, and what it rests on.
 struct StackSays {
   StepTime time;
-  double seconds = 0;  ///< time.seconds with the factors of model and device
+  double seconds = 0;  ///< time.seconds with the factors of the map's effects
   double low_seconds = 0;
   double high_seconds = 0;
   std::int64_t range_rows = 0;  ///< residuals that the range is from
@@ -19,12 +19,28 @@ struct StackSays {
   bool new_device = false;  ///< no row that was calibrated on has it
 };
 
+/// How a fit weighs its start and outliers (RowMap has what they mean), and the mean size of log residuals of whole
+/// groups that were left out; 0 where nothing was tried.
+struct FitChoice {
+  double pull = .03;
+  double softness = .1;
+  double left_out_error = 0;
+};
+
+template <typename V>
+void describe(V& v, FitChoice& c) {
+  required(v, "pull", c.pull);
+  required(v, "softness", c.softness);
+  v("left_out_error", c.left_out_error);
+}
+
 /// A software stack whose constants were found from rows: what it says of another job.
 class Stack {
  public:
-  /// Constants of the map that rows determine, by least squares of log-ratios that are held where they start. Ranges
-  /// are conformal: residuals of rows whose whole group was left out, by regime. Rows without a measured time are left
-  /// out. Precondition: at least 3 rows with one.
+  /// Constants of the map that rows determine, by least squares of log-ratios that are held where they start. Where the
+  /// map does not state how strongly, that is chosen by leaving whole groups of these rows out. Ranges are conformal:
+  /// residuals of rows whose whole group was left out, by regime. Rows without a measured time are left out. Throws
+  /// Error{usage} where fewer than 3 have one.
   Stack(const RowMap& map, const std::vector<JobRow>& rows);
 
   StackSays predict(const JobRow& job) const;
@@ -32,23 +48,28 @@ class Stack {
   std::int64_t rows() const { return rows_; }
   const StepConstants& constants(const std::string& device) const;
 
+  /// What was tried, the best first; the first is used.
+  const std::vector<FitChoice>& choices() const { return choices_; }
+
  private:
   struct Constants {
     StepConstants all;
     std::map<std::string, StepConstants> by_device;
-    std::map<std::string, double> model_effect;  ///< of logarithms
-    std::map<std::string, double> device_effect;
+    std::vector<std::map<std::string, double>> effects;  ///< of logarithms, for each of the map's
   };
   struct Residual {
     std::string regime;
     double size = 0;
   };
 
-  static Constants fit(const RowMap& map, const std::vector<const JobRow*>& rows);
+  static Constants fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows);
   static double log_seconds(const Constants& constants, const JobRow& job);
+  static double left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows);
+  void choose(const RowMap& map, const std::vector<const JobRow*>& rows);
   void add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows);
 
   Constants constants_;
+  std::vector<FitChoice> choices_;
   std::vector<Residual> residuals_;  ///< of groups left out
   std::vector<double> new_devices_;  ///< of devices left out
   std::int64_t rows_ = 0;

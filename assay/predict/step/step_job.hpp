@@ -70,6 +70,7 @@ struct StepPlan {
   bool adapters_only = false;  ///< LoRA: no gradients of weights
   double gradient_bytes = 2;   ///< of a value, as it travels
   double state_bytes = 16;     ///< kept for a parameter: itself, its gradient, the optimizer's
+  double output_bytes = 14;    ///< kept for a value of the output layer: narrow, wide, its softmax and gradient
 
   double data() const { return static_cast<double>(devices) / static_cast<double>(tensor * pipeline * context); }
   double tokens() const {  ///< of a step, over all devices

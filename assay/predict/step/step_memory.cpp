@@ -41,6 +41,14 @@ double in_flight(const StepPlan& p) {
   return std::min(p.microbatches, stages * more);
 }
 
+/// Parameters that FSDP has gathered: a layer and the one before it. In a pipeline a stage stays whole, and its
+/// gradients are added up whole, until all microbatches have passed.
+double gathered_bytes(const StepJob& job, double layers) {
+  if (job.plan.shard <= 1) return 0;
+  const double here = kept_parameters(job);
+  return job.plan.pipeline > 1 ? (2 + job.plan.gradient_bytes) * here : 2 * 2 * here / layers;
+}
+
 }  // namespace
 
 double layer_activation_bytes(const StepJob& job) {
@@ -60,10 +68,10 @@ double layer_activation_bytes(const StepJob& job) {
   const double inside =
       counts.experts > 0
           ? static_cast<double>(m.experts.per_token * m.experts.feedforward + m.experts.shared_feedforward)
-          : static_cast<double>(m.feedforward) / 1.0;
-  const double routed = counts.experts > 0 ? 4 * h * static_cast<double>(m.experts.per_token) : 0;
+          : static_cast<double>(m.feedforward);
+  const double routed = counts.experts > 0 ? 4 * h * static_cast<double>(m.experts.per_token) / t : 0;
   const double active = m.gated ? 3 : 2;
-  return tokens * (8 * h / spread + 2 * width / t + 2 * active * inside / (counts.experts > 0 ? 1 : t) + routed);
+  return tokens * (8 * h / spread + 2 * width / t + 2 * active * inside / t + routed);
 }
 
 StepMemory step_memory(const StepJob& job) {
@@ -81,15 +89,23 @@ StepMemory step_memory(const StepJob& job) {
   if (p.recompute == Recomputing::attention && !p.flash_attention) {
     kept = layer - tokens * 5 * static_cast<double>(job.model.heads * p.sequence) / t;
   }
+  // The layer at work has all of its own, and with sequence parallelism the inputs of both its parts gathered.
+  double at_work = p.recompute == Recomputing::none && p.recompute_stated ? 0 : layer;
+  if (p.sequence_parallel && p.tensor > 1) at_work += 2 * 2 * tokens * h;
+  const double output = p.output_bytes * tokens * static_cast<double>(job.model.vocabulary) / t;
   StepMemory memory;
   memory.state_bytes = state_bytes_of(job);
-  memory.activation_bytes =
-      in_flight(p) * layers * kept + (p.recompute == Recomputing::none && p.recompute_stated ? 0 : layer);
-  if (p.pipeline <= 1) {
-    memory.output_bytes = 6 * tokens * static_cast<double>(job.model.vocabulary) / t;
+  memory.activation_bytes = in_flight(p) * layers * kept + at_work;
+  memory.output_bytes = output;
+  if (p.pipeline > 1) {  // the first stage keeps most microbatches, the last one has the output layer
+    const double last = layers * kept + at_work + output;
+    if (last > memory.activation_bytes) {
+      memory.activation_bytes = layers * kept + at_work;
+    } else {
+      memory.output_bytes = 0;
+    }
   }
-  const double gathered = p.shard > 1 ? 2 * 2 * kept_parameters(job) / layers : 0;
-  memory.buffer_bytes = kFrameworkBytes + gathered;
+  memory.buffer_bytes = kFrameworkBytes + gathered_bytes(job, layers);
   return memory;
 }
 
