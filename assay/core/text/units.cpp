@@ -49,7 +49,7 @@ Units prefixed(const std::string& unit, bool binary) {
 }
 
 const Units& seconds_units() {
-  static const Units units{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  static const Units units{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
   return units;
 }
 
