@@ -101,6 +101,50 @@ void describe(V& v, Storage& s) {
   v("per", s.per);
 }
 
+/// What machines cost an hour, in the user's own currency.
+struct Prices {
+  double device_per_hour = 0;
+  double node_per_hour = 0;     ///< of a node without its devices
+  double network_per_hour = 0;  ///< of a node's share of switches and cables
+};
+
+template <typename V>
+void describe(V& v, Prices& p) {
+  v("device_per_hour", p.device_per_hour);
+  v("node_per_hour", p.node_per_hour);
+  v("network_per_hour", p.network_per_hour);
+}
+
+/// What machines draw.
+struct Power {
+  double idle_watts = 0;     ///< of a device that waits
+  double busy_watts = 0;     ///< of a device that computes
+  double node_watts = 0;     ///< of a node without its devices, always
+  double network_watts = 0;  ///< of a node's share of switches, always
+  double cooling = 1;        ///< what is drawn in all over what machines draw
+};
+
+template <typename V>
+void describe(V& v, Power& p) {
+  required(v, "idle_watts", p.idle_watts);
+  required(v, "busy_watts", p.busy_watts);
+  v("node_watts", p.node_watts);
+  v("network_watts", p.network_watts);
+  v("cooling", p.cooling);
+}
+
+/// Mean times between failures that stop a job. Null: such failures are left out.
+struct FailureTimes {
+  std::optional<double> device_seconds;
+  std::optional<double> node_seconds;  ///< of a node apart from its devices
+};
+
+template <typename V>
+void describe(V& v, FailureTimes& f) {
+  v("device_seconds", f.device_seconds);
+  v("node_seconds", f.node_seconds);
+}
+
 /// Machines that a job may run on, as a user describes them.
 struct Cluster {
   std::string name;
@@ -113,7 +157,11 @@ struct Cluster {
   std::optional<double> across_burst_bytes;  ///< bytes that pass at once after a pause, where a rate limit lets them
   Topology topology;                         ///< of the nodes
   std::optional<Storage> storage;            ///< null: reading costs nothing that is known
-  std::optional<double> price_per_hour;      ///< of a node
+  std::optional<double> price_per_hour;      ///< of a node with all it has
+  std::optional<Prices> prices;              ///< of its parts, which price_per_hour adds up
+  std::optional<Power> power;
+  std::optional<double> carbon_grams_per_kwh;
+  std::optional<FailureTimes> failures;
   std::optional<double> slow_down;  ///< of compute while gradients travel; null: not known, so a range is given
 
   std::int64_t devices() const { return nodes * devices_per_node; }
@@ -132,6 +180,10 @@ void describe(V& v, Cluster& c) {
   v("topology", c.topology);
   v("storage", c.storage);
   v("price_per_hour", c.price_per_hour);
+  v("prices", c.prices);
+  v("power", c.power);
+  v("carbon_grams_per_kwh", c.carbon_grams_per_kwh);
+  v("failures", c.failures);
   v("slow_down", c.slow_down);
 }
 

@@ -4,96 +4,19 @@
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
-#include "assay/plan/located.hpp"
-#include "assay/plan/text.hpp"
-#include "assay/plan/yaml.hpp"
+#include "assay/plan/section.hpp"
 #include "assay/predict/cluster.hpp"
 
 namespace assay::predict {
 namespace {
 
-using plan::located;
 using plan::LocatedError;
+using plan::Section;
 using plan::Yaml;
 using Keys = std::vector<std::string>;
 
 constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::size_t kMostName = 200;
-
-/// Reads the members of one map; knows where each stood.
-class Section {
- public:
-  Section(const std::string& file, const Yaml& node, std::string what, const Keys& known)
-      : file_(file), node_(node), what_(std::move(what)) {
-    if (node.kind != Yaml::Kind::map) {
-      throw LocatedError(place(node), what_ + ": write keys with values here, such as " + known.front() + ": …");
-    }
-    for (const auto& item : node.items) {
-      if (std::find(known.begin(), known.end(), item.key) != known.end()) continue;
-      throw LocatedError(
-          fmt::format("{}:{}:{}", file_, item.key_line, item.key_column),
-          fmt::format("{}: the key {} is not known. {}", what_, shown(item.key), plan::suggestion(item.key, known)));
-    }
-  }
-
-  const Yaml* find(const char* key) const {
-    const auto* found = node_.find(key);
-    return found == nullptr || found->kind == Yaml::Kind::null ? nullptr : found;
-  }
-
-  const Yaml& need(const char* key, const char* example) const {
-    if (const auto* found = find(key)) return *found;
-    throw LocatedError(place(node_), fmt::format("{} needs {}. Add, for example: {}: {}", what_, key, key, example));
-  }
-
-  std::string place(const Yaml& node) const {
-    return fmt::format("{}:{}:{}", file_, std::max(node.line, 1), std::max(node.column, 1));
-  }
-
-  std::string name_of(const char* key) const { return what_ == "cluster" ? key : what_ + "." + key; }
-
-  const std::string& text(const Yaml& node, const char* key) const {
-    if (node.kind == Yaml::Kind::scalar) return node.text;
-    throw LocatedError(place(node), name_of(key) + ": a single value belongs here.");
-  }
-
-  /// A quantity by one of the parsers of core/units.hpp.
-  template <typename Parse>
-  double quantity(const Yaml& node, const char* key, Parse parse) const {
-    return located(place(node), [&] { return parse(text(node, key), name_of(key)); });
-  }
-
-  double number(const Yaml& node, const char* key, double least, double most) const {
-    const auto& written = text(node, key);
-    const auto value = parse_number<double>(written);
-    if (value && *value >= least && *value <= most) return *value;
-    throw LocatedError(place(node),
-                       fmt::format("{}: {} is not a number from {} to {}.", name_of(key), shown(written), least, most));
-  }
-
-  std::int64_t count(const Yaml& node, const char* key, std::int64_t most) const {
-    const double value = number(node, key, 1, static_cast<double>(most));
-    if (value == static_cast<double>(static_cast<std::int64_t>(value))) return static_cast<std::int64_t>(value);
-    throw LocatedError(place(node), fmt::format("{}: {} is not a whole number.", name_of(key), shown(node.text)));
-  }
-
-  template <typename Enum>
-  Enum choice(const Yaml& node, const char* key, const Keys& allowed) const {
-    const auto& written = text(node, key);
-    const auto& names = EnumNames<Enum>::names;
-    const auto found = std::find(names.begin(), names.end(), written);
-    if (found != names.end() && std::find(allowed.begin(), allowed.end(), written) != allowed.end()) {
-      return static_cast<Enum>(found - names.begin());
-    }
-    throw LocatedError(place(node), fmt::format("{}: {} is not known. {}", name_of(key), shown(written),
-                                                plan::suggestion(written, allowed)));
-  }
-
- private:
-  const std::string& file_;
-  const Yaml& node_;
-  std::string what_;
-};
 
 double share_in(const Section& section, const Yaml& node, std::string_view part) {
   const bool percent = part.ends_with('%');
@@ -173,6 +96,62 @@ Storage read_storage(const std::string& file, const Yaml& node) {
   return storage;
 }
 
+Prices read_prices(const std::string& file, const Yaml& node) {
+  const Section section(file, node, "prices", {"device", "node", "network"});
+  Prices prices;
+  const auto read = [&](const char* key, double& price) {
+    if (const auto* found = section.find(key)) price = section.number(*found, key, 0, 1e9);
+  };
+  read("device", prices.device_per_hour);
+  read("node", prices.node_per_hour);
+  read("network", prices.network_per_hour);
+  return prices;
+}
+
+Power read_power(const std::string& file, const Yaml& node) {
+  const Section section(file, node, "power", {"idle_watts", "busy_watts", "node_watts", "network_watts", "cooling"});
+  Power power;
+  power.idle_watts = section.number(section.need("idle_watts", "90"), "idle_watts", 0, 1e6);
+  power.busy_watts = section.number(section.need("busy_watts", "700"), "busy_watts", power.idle_watts, 1e6);
+  if (const auto* watts = section.find("node_watts")) power.node_watts = section.number(*watts, "node_watts", 0, 1e6);
+  if (const auto* watts = section.find("network_watts")) {
+    power.network_watts = section.number(*watts, "network_watts", 0, 1e6);
+  }
+  if (const auto* cooling = section.find("cooling")) power.cooling = section.number(*cooling, "cooling", 1, 10);
+  return power;
+}
+
+FailureTimes read_failures(const std::string& file, const Yaml& node) {
+  const Section section(file, node, "failures", {"device", "node"});
+  FailureTimes times;
+  const auto read = [&](const char* key, std::optional<double>& seconds) {
+    const auto* found = section.find(key);
+    if (found != nullptr) seconds = section.quantity(*found, key, parse_latency);
+  };
+  read("device", times.device_seconds);
+  read("node", times.node_seconds);
+  return times;
+}
+
+void read_costs(const std::string& file, const Section& section, Cluster& cluster) {
+  if (const auto* price = section.find("price_per_hour")) {
+    cluster.price_per_hour = section.number(*price, "price_per_hour", 0, 1e9);
+  }
+  if (const auto* prices = section.find("prices")) {
+    if (cluster.price_per_hour) {
+      throw LocatedError(section.place(*prices), "price_per_hour is the whole price of a node already. Leave one out.");
+    }
+    cluster.prices = read_prices(file, *prices);
+    cluster.price_per_hour = static_cast<double>(cluster.devices_per_node) * cluster.prices->device_per_hour +
+                             cluster.prices->node_per_hour + cluster.prices->network_per_hour;
+  }
+  if (const auto* power = section.find("power")) cluster.power = read_power(file, *power);
+  if (const auto* carbon = section.find("carbon_grams_per_kwh")) {
+    cluster.carbon_grams_per_kwh = section.number(*carbon, "carbon_grams_per_kwh", 0, 1e5);
+  }
+  if (const auto* failures = section.find("failures")) cluster.failures = read_failures(file, *failures);
+}
+
 void read_links(const std::string& file, const Section& section, Cluster& cluster) {
   if (cluster.devices_per_node > 1 || section.find("inside") != nullptr) {
     const Section inside(file, section.need("inside", "{latency: 5 us, bandwidth: 12 GB/s}"), "inside",
@@ -198,7 +177,8 @@ Cluster parse_cluster(std::string_view text, const std::string& file_name) {
   const auto root = plan::parse_yaml(text, file_name, {.bytes = kMostBytes, .depth = 8, .nodes = 1000});
   const Section section(file_name, root, "cluster",
                         {"name", "nodes", "devices_per_node", "device", "inside", "across", "topology", "storage",
-                         "price_per_hour", "slow_down"});
+                         "price_per_hour", "prices", "power", "carbon_grams_per_kwh", "failures", "slow_down"},
+                        Section::Depth::top);
   Cluster cluster;
   cluster.name = file_name;
   if (const auto* name = section.find("name")) cluster.name = section.text(*name, "name").substr(0, kMostName);
@@ -210,9 +190,7 @@ Cluster parse_cluster(std::string_view text, const std::string& file_name) {
   read_links(file_name, section, cluster);
   if (const auto* topology = section.find("topology")) cluster.topology = read_topology(file_name, *topology);
   if (const auto* storage = section.find("storage")) cluster.storage = read_storage(file_name, *storage);
-  if (const auto* price = section.find("price_per_hour")) {
-    cluster.price_per_hour = section.number(*price, "price_per_hour", 0, 1e9);
-  }
+  read_costs(file_name, section, cluster);
   if (const auto* slow = section.find("slow_down")) cluster.slow_down = section.number(*slow, "slow_down", 1, 10);
   return cluster;
 }

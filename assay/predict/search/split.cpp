@@ -79,7 +79,7 @@ std::string why_not_shard(const Split& s) {
     return {};
   }
   if (s.sharded_optimizer) return "sharded parameters have their optimizer sharded already";
-  if (s.shard == 1) return "a shard over 1 device is none";
+  if (s.shard == 1) return "a shard needs at least 2 devices";
   if ((s.data / s.experts) % s.shard != 0) {
     return fmt::format("shards of {} do not divide the {} devices that keep the same parameters", s.shard,
                        s.data / s.experts);

@@ -10,9 +10,9 @@
 namespace assay::predict {
 namespace {
 
-constexpr double kRangeShare = .9;
+constexpr double kPairRangeShare = .9;
 constexpr double kNormalWidth = 1.645;  // standard deviations that hold 90 % of a normal distribution
-constexpr std::size_t kLeastRows = 10;
+constexpr std::size_t kLeastBasisRows = 10;
 constexpr std::size_t kMostPairs = 20'000;
 // Of logarithms: nine of ten steps of six published tables (1,037 rows) were as near as this to what usual constants
 // say.
@@ -77,9 +77,9 @@ StepBasis::StepBasis(const RowMap& map, const JobRows& rows) : name_(map.stack) 
     measured.push_back(row);
     devices_.emplace_back(row.job.device.sheet.name, row.device);
   }
-  if (measured.size() < kLeastRows) {
+  if (measured.size() < kLeastBasisRows) {
     fail(ErrorKind::usage, "--calibrate: {} measured jobs of {} are too few to calibrate on: {} are needed.",
-         measured.size(), map.stack, kLeastRows);
+         measured.size(), map.stack, kLeastBasisRows);
   }
   std::sort(devices_.begin(), devices_.end());
   devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
@@ -146,7 +146,7 @@ RangedRatio StepBasis::calibrated_ratio(const StepJob& one, const StepJob& other
   r.ratio = b.seconds / a.seconds;
   const double apart = std::log(std::max(a.high_seconds / a.seconds, b.high_seconds / b.seconds)) * std::sqrt(2.0);
   double width = apart;
-  if (!pair_differences_.empty()) width = std::min(apart, conformal_width(pair_differences_, kRangeShare));
+  if (!pair_differences_.empty()) width = std::min(apart, conformal_width(pair_differences_, kPairRangeShare));
   r.low = r.ratio * std::exp(-width);
   r.high = r.ratio * std::exp(width);
   r.rests_on = pair_differences_.empty()

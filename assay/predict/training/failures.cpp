@@ -6,7 +6,7 @@
 namespace assay::predict {
 namespace {
 
-constexpr double kMostSeconds = 1e6 * 365.25 * 86400;
+constexpr double kMostTrainingSeconds = 1e6 * 365.25 * 86400;
 
 /// n pieces of work of `seconds` each, without a failure.
 struct Pieces {
@@ -65,7 +65,7 @@ TrainingTime expected_time(double work_seconds, double interval_seconds, const F
   const double waits = waiting_share(p);
   t.waiting_seconds = t.seconds * waits / (1 - waits);
   t.seconds += t.waiting_seconds;
-  if (t.seconds < kMostSeconds) return t;
+  if (t.seconds < kMostTrainingSeconds) return t;
   fail(ErrorKind::usage,
        "a training that fails every {:.3g} s and saves for {:.3g} s after every {:.3g} s of work does not end. Save "
        "more "
