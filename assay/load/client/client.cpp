@@ -289,8 +289,9 @@ void Client::receive(Connection& connection, std::size_t slot, bool ended) {
     if (count <= 0) return broken(slot, count < 0);
     const auto size = static_cast<std::size_t>(count);
     if (connection.exchange.read({buffer_.data(), size}, now())) {
-      const bool sent = connection.written == connection.out.size();
-      return finish(slot, connection.exchange.outcome(), sent && connection.exchange.keeps_connection());
+      // Where the end of the connection came with the end of the response, nothing more will be said of it.
+      const bool usable = connection.written == connection.out.size() && !ended;
+      return finish(slot, connection.exchange.outcome(), usable && connection.exchange.keeps_connection());
     }
     if (size < buffer_.size() && !ended) return;
   }
