@@ -47,7 +47,8 @@ void find_where(SlowRank& out, std::size_t slow, const std::vector<RankBreakdown
 void find_kernel(SlowRank& out, std::size_t slow, const std::vector<TraceWindow>& windows) {
   std::vector<std::map<std::string, double>> seconds;
   for (const auto& window : windows) seconds.push_back(kernel_seconds(window));
-  for (const auto& [name, mine] : seconds[slow]) {
+  for (const auto& one : seconds[slow]) {
+    const auto& name = one.first;
     const double more = more_than_others(slow, windows.size(), [&](std::size_t i) {
       const auto found = seconds[i].find(name);
       return found == seconds[i].end() ? 0 : found->second;
