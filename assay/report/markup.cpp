@@ -46,6 +46,10 @@ std::string script_json(const json& value) {
   return out;
 }
 
+std::string element(const char* tag, std::string_view text, const char* attributes) {
+  return fmt::format("<{}{}>{}</{}>\n", tag, attributes, escaped(text), tag);
+}
+
 std::string shell_word(const std::string& text) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("_-./=:,").find(c) != std::string_view::npos;

@@ -11,6 +11,10 @@ namespace assay::report {
 /// malformed UTF-8 are made visible, and what is beyond `limit` bytes is cut.
 std::string escaped(std::string_view text, std::size_t limit = 2000);
 
+/// An element of HTML with text, which is escaped here, and a line feed; attributes, each with a blank in front, are
+/// written as they are.
+std::string element(const char* tag, std::string_view text, const char* attributes = "");
+
 /// JSON as a script element takes it: no character begins an element or a comment.
 std::string script_json(const json& value);
 

@@ -7,11 +7,6 @@
 namespace assay::report {
 namespace {
 
-/// An element with text, which is escaped here and nowhere else.
-std::string element(const char* tag, std::string_view text, const char* attributes = "") {
-  return fmt::format("<{}{}>{}</{}>\n", tag, attributes, escaped(text), tag);
-}
-
 std::string verdict_html(const Verdict& verdict) {
   std::string out = "<section class=\"verdict\">\n<div>\n";
   out += element("p", verdict.number, " class=\"number\"");

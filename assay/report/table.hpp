@@ -33,6 +33,9 @@ class Table {
   /// A table of GitHub's Markdown with every column. No cell is taken for markup.
   std::string markdown() const;
 
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+
  private:
   struct Layout {
     std::vector<std::size_t> columns;  ///< that are shown

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/html.hpp"
 #include "assay/report/renderers/markdown.hpp"
 #include "assay/report/renderers/terminal.hpp"
 
@@ -47,6 +48,40 @@ TEST(Renderers, ATerminalWithColoursHasTones) {
   EXPECT_THAT(text, testing::HasSubstr("\033[31m1.00\033[0m"));
   EXPECT_THAT(text, testing::HasSubstr("\033[1;33mwarning\033[0m  steal"));
   EXPECT_THAT(text, testing::HasSubstr("1 ms  ██"));
+}
+
+TEST(Renderers, HtmlHasEveryBlockAsAnElement) {
+  // The curve of 1 and 2 goes from the lower edge (24 - 1) at the left to the upper one (1) at the right, 160 away.
+  EXPECT_EQ(as_html(sample()),
+            "<p>two | sides</p>\n"
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n"
+            "<thead><tr><th>side</th>\n<th class=\"right\">step</th>\n<td></td>\n</tr></thead>\n"
+            "<tbody>\n<tr><td>a</td>\n<td class=\"right\">1 ms</td>\n<td>██</td>\n</tr>\n</tbody>\n</table></div>\n"
+            "<ul>\n<li class=\"bad\">b is slower</li>\n<li class=\"deep\">by phase</li>\n"
+            "<li class=\"plain\"><svg class=\"curve\" viewBox=\"0 0 160 24\" width=\"160\" height=\"24\" "
+            "aria-hidden=\"true\"><path class=\"line\" d=\"M0.0 23.0L160.0 1.0\"/></svg> 2 points</li>\n</ul>\n"
+            "<h3>Map</h3>\n<pre tabindex=\"0\">1.00\n</pre>\n"
+            "<dl>\n<dt class=\"warning\">warning</dt>\n<dd>steal: 12 %</dd>\n<dd>Stop the neighbour.</dd>\n</dl>\n");
+}
+
+TEST(Renderers, HtmlTakesNoTextForMarkup) {
+  const std::string harm = "<script>x</script>&\"'";
+  Document document;
+  document.heading(harm);
+  document.paragraph(harm);
+  document.item(harm);
+  document.term(harm, harm);
+  document.add(Curve{{1}, harm});
+  document.add(CharacterMap{harm + "\n", harm});
+  Table table({{harm}});
+  table.add({harm});
+  document.add(table);
+  const auto html = as_html(document);
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  std::size_t shown = 0;
+  for (auto at = html.find("&lt;script&gt;x"); at != std::string::npos; at = html.find("&lt;script&gt;x", at + 1))
+    ++shown;
+  EXPECT_EQ(shown, 9u);  // each of them, the term and the table twice
 }
 
 TEST(Renderers, ATermIsBrokenAtTheWidthBelowItsText) {
