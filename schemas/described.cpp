@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "assay/compare/alert.hpp"
 #include "assay/compare/history.hpp"
 #include "assay/compare/scaling.hpp"
 #include "assay/core/record.hpp"
@@ -60,6 +61,7 @@ Formats all() {
   formats.add<store::Verification>("verification");
   formats.add<vet::AuditResult>("audit");
   formats.add<compare::History>("history");
+  formats.add<compare::Alert>("alert");
   formats.add<compare::ScalingStudy>("scaling");
   formats.add<load::LoadResult>("load");
   formats.add<tune::Tuning>("tuning");

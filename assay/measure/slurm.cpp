@@ -1,6 +1,5 @@
 #include "assay/measure/slurm.hpp"
 
-#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/process/memory_file.hpp"
 #include "assay/process/program.hpp"
 #include "assay/process/spawn.hpp"
 
@@ -65,14 +65,6 @@ std::vector<std::string> environment_for_slurm() {
   return environment;
 }
 
-/// A file in memory that is read from its begin.
-process::Fd file_of(const std::string& text) {
-  process::Fd file(memfd_create("assay", MFD_CLOEXEC));
-  const bool written = file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (!written || lseek(file.get(), 0, SEEK_SET) != 0) file_failed(errno, "write", "a file in memory");
-  return file;
-}
-
 /// Becomes readable once an answer has taken too long.
 process::Fd time_limit(std::chrono::seconds patience) {
   process::Fd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
@@ -82,7 +74,7 @@ process::Fd time_limit(std::chrono::seconds patience) {
 }
 
 process::ProgramEnd ask(const std::vector<std::string>& argv, const std::string& input, std::chrono::seconds patience) {
-  const process::Fd file = file_of(input);
+  const process::Fd file = process::memory_file(input);
   const process::Fd limit = time_limit(patience);
   auto end = process::run_program(
       argv, environment_for_slurm(), limit.get(), [](const std::string&) {}, file.get());

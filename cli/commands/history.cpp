@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/flags/answer.hpp"
 #include "cli/flags/check_files.hpp"
+#include "cli/flags/notify.hpp"
 #include "cli/help.hpp"
 
 namespace assay::cli {
@@ -29,6 +30,7 @@ struct HistoryOptions {
   bool json = false;
   bool gate = false;
   CheckFiles files;
+  NotifyFlags notify;
 };
 
 /// "2%" and "2" are 0.02.
@@ -101,6 +103,7 @@ compare::HistoryRequest request_of(const HistoryOptions& o) {
 
 int history(const HistoryOptions& o) {
   const auto request = request_of(o);
+  check_notify(o.notify, o.gate);
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) store::choose_trial(store->trials({.trial = o.trial}), o.trial, o.store);
   const auto history = compare::read_history(*store, request);
@@ -108,7 +111,9 @@ int history(const HistoryOptions& o) {
   const auto checks = report::history_checks(history);
   o.json ? print_json(to_json(history)) : print_document(report::history_document(history));
   write_check_files(o.files, fmt::format("History over {}", o.over), checks);
-  return o.gate && report::count(checks, report::CheckStatus::failed) > 0 ? kExitGate : 0;
+  if (!o.gate || report::count(checks, report::CheckStatus::failed) == 0) return 0;
+  notify(o.notify, report::history_alert(history, store::shown_location(o.store)));
+  return kExitGate;
 }
 
 void add_history(CLI::App& command, Invocation& invocation) {
@@ -128,6 +133,7 @@ void add_history(CLI::App& command, Invocation& invocation) {
   add_json_flag(command, o->json);
   add_check_files(command, o->files);
   command.add_flag("--gate", o->gate, "Exit with 3 if the newest change of a series is a slow-down");
+  add_notify_flags(command, o->notify);
   command.footer("docs/measuring.md says how changes are found and what is needed to see one.");
   command.callback([o, &invocation] { invocation.exit_code = history(*o); });
 }

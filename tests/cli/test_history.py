@@ -215,3 +215,86 @@ def test_blocks_in_a_utf8_locale(slower):
     user, _ = slower
     assert "▁" in user.assay("history", LANG="C.UTF-8").stdout
     assert "▁" not in user.assay("history", LANG="C.UTF-8", LC_ALL="C").stdout
+
+
+# Writes what it was given into files beside it, and ends as its first argument says.
+LISTENER = """#!/usr/bin/env python3
+import json, os, pathlib, sys, time
+here = pathlib.Path(__file__).parent
+alert = sys.stdin.read()
+facts = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_ALERT_")}
+(here / "heard.json").write_text(json.dumps({"alert": alert, "facts": facts, "words": sys.argv[1:]}))
+print("the team was told")
+if sys.argv[1] == "sleep":
+    time.sleep(600)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+def listener(path):
+    (path / "alert").write_text(LISTENER)
+    (path / "alert").chmod(0o755)
+    return path / "heard.json"
+
+
+def test_a_command_hears_of_a_slow_down(slower):
+    user, campaigns = slower
+    heard = listener(user.path)
+    done = user.assay("history", "--gate", "--notify", "./alert 0 'to the team' \"it's $HOME\"", "--json", expect=3)
+    assert json.loads(done.stdout)["series"], "what the command prints does not get into the JSON"
+    assert done.stderr == "the team was told\n"
+    told = json.loads(heard.read_text())
+    assert told["words"] == ["0", "to the team", "it's $HOME"], "no shell has read it"
+    alert = json.loads(told["alert"])
+    schemas = {name: json.loads((ROOT / "docs/formats" / name).read_text())
+               for name in ("alert.schema.json", "trial.schema.json")}  # fmt: skip
+    registry = referencing.Registry().with_contents(schemas.items())
+    jsonschema.Draft202012Validator(schemas["alert.schema.json"], registry=registry).validate(alert)
+    [slowdown] = alert["slowdowns"]
+    assert (slowdown["before"]["campaign"], slowdown["first"]["campaign"]) == (campaigns[5], campaigns[6])
+    assert slowdown["low"] <= 1.1 <= slowdown["high"], "the truth is in the interval"
+    facts = told["facts"]
+    assert facts["ASSAY_ALERT_CAMPAIGN"] == campaigns[6] and facts["ASSAY_ALERT_SLOWDOWNS"] == "1"
+    assert facts["ASSAY_ALERT_RATIO"] == f"{slowdown['ratio']:.4f}" and facts["ASSAY_ALERT_STORE"] == "assay.db"
+    assert facts["ASSAY_ALERT_MESSAGE"] == slowdown["message"] and "first bad" in slowdown["message"]
+
+
+def test_how_a_command_ends_is_said_and_the_gate_keeps_its_exit_code(slower):
+    user, _ = slower
+    listener(user.path)
+    said = user.assay("history", "--gate", "--notify", "./alert 7", expect=3).stderr
+    assert "--notify: './alert' ended with exit code 7" in said
+    said = user.assay("history", "--gate", "--notify", "./alert sleep", "--notify-limit", "1s", expect=3).stderr
+    assert "took longer than 1 s and was ended" in said
+    (user.path / "broken").write_text("#!/nowhere/at/all\n")
+    (user.path / "broken").chmod(0o755)
+    said = user.assay("history", "--gate", "--notify", "./broken", expect=3).stderr
+    assert "'./broken' cannot be started: No such file or directory" in said
+
+
+def test_nothing_is_run_where_nothing_became_slower(slower, tmp_path):
+    user, _ = slower
+    heard = listener(user.path)
+    heard.unlink(missing_ok=True)
+    user.assay("history", "--gate", "--least", "50%", "--notify", "./alert 0")
+    assert not heard.exists()
+    user = User(tmp_path)
+    heard = listener(user.path)
+    for step_ns in noisy([1_200_000] * 5 + [1_000_000] * 5):
+        user.measure(step_ns)
+    [series] = user.history("--gate", "--notify", "./alert 0")["series"]
+    assert series["changes"] and not heard.exists(), "faster is no alert"
+
+
+def test_a_notify_that_cannot_work_is_refused_at_once(slower):
+    user, _ = slower
+    listener(user.path)
+    for words, reason in [
+        (["--notify", "./alert 0"], "Add --gate"),
+        (["--gate", "--notify", "./nowhere"], "'./nowhere' is not a program that can be started"),
+        (["--gate", "--notify", "'./alert 0"], "has a quote that is not closed"),
+        (["--gate", "--notify", "  "], "names no program"),
+        (["--gate", "--notify-limit", "5s"], "there is none"),
+        (["--gate", "--notify", "./alert 0", "--notify-limit", "2h"], "is outside 100ms to 1h"),
+    ]:
+        assert reason in user.assay("history", *words, expect=2).stderr

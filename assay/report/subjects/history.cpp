@@ -157,4 +157,28 @@ std::vector<Check> history_checks(const compare::History& history) {
   return out;
 }
 
+compare::Alert history_alert(const compare::History& history, const std::string& store) {
+  compare::Alert alert;
+  alert.store = store;
+  alert.over = history.over;
+  for (const auto& series : history.series) {
+    const auto* change = compare::standing_slowdown(series);
+    if (change == nullptr) continue;
+    compare::AlertedSeries one;
+    one.title = fmt::format("{} (platform {})", title_of(series, history.over), short_id(series.platform));
+    one.message = change_line(series, *change, history.over);
+    one.platform = series.platform;
+    one.ratio = change->ratio;
+    one.low = change->low;
+    one.high = change->high;
+    one.before = series.points.at(static_cast<std::size_t>(change->before));
+    one.first = series.points.at(static_cast<std::size_t>(change->first));
+    one.trial = one.first.trial;
+    alert.slowdowns.push_back(std::move(one));
+  }
+  std::stable_sort(alert.slowdowns.begin(), alert.slowdowns.end(),
+                   [](const auto& a, const auto& b) { return a.ratio > b.ratio; });
+  return alert;
+}
+
 }  // namespace assay::report
