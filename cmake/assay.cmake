@@ -133,11 +133,18 @@ function(assay_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# assay_embedded(kName FILE.sql OUT.cpp): the text of a file as a constant of assay/store/sql.hpp.
+# assay_embedded(kName FILE.sql OUT.cpp [HEADER NAMESPACE]): the text of a file as a constant of assay/store/sql.hpp, or of HEADER.
 function(assay_embedded name text out)
+  set(header assay/store/sql.hpp)
+  set(space assay::store::sql)
+  if(ARGC GREATER 3)
+    set(header ${ARGV3})
+    set(space ${ARGV4})
+  endif()
   add_custom_command(
     OUTPUT "${out}"
-    COMMAND "${CMAKE_COMMAND}" "-DTEXT=${text}" -DNAME=${name} "-DOUT=${out}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-DTEXT=${text}" -DNAME=${name} -DHEADER=${header} -DSPACE=${space} "-DOUT=${out}" -P
+            "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
     DEPENDS "${text}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
     VERBATIM)
 endfunction()

@@ -1,8 +1,10 @@
 #include <memory>
 
 #include "assay/core/text/file.hpp"
+#include "assay/core/text/units.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/results/gathered_evidence.hpp"
+#include "assay/report/site/site.hpp"
 #include "assay/store/selection.hpp"
 #include "assay/store/store.hpp"
 #include "cli/command.hpp"
@@ -19,6 +21,7 @@ struct ReportFlags {
   std::string output;
   std::vector<std::string> campaigns;
   std::string title;
+  std::string site;
 };
 
 /// The page that was built with the script in it.
@@ -55,6 +58,19 @@ void write_report(const ReportFlags& o) {
   std::fprintf(stderr, "assay: wrote %s\n", file.c_str());
 }
 
+void write_site(const ReportFlags& o) {
+  if (!o.output.empty()) fail(ErrorKind::usage, "--site writes a folder, and --output a file. Leave out one of them.");
+  if (!o.campaigns.empty()) fail(ErrorKind::usage, "--site shows a whole store. Leave out --campaign.");
+  const auto store = store::open_store(o.store, store::Access::read);
+  const auto location = store::shown_location(o.store);
+  if (store->campaigns().empty()) fail(ErrorKind::usage, "{} has no campaign. `assay run` makes one.", location);
+  const auto title = !o.title.empty() ? o.title : "Assay: " + std::filesystem::path(location).filename().string();
+  const auto built = report::site::build_site(*store, {o.site, title, location});
+  std::fprintf(stderr, "assay: %s: %lld files, %s; %lld written, %lld removed\n", o.site.c_str(),
+               static_cast<long long>(built.pages), format_bytes(built.bytes).c_str(),
+               static_cast<long long>(built.written), static_cast<long long>(built.removed));
+}
+
 void add_report(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ReportFlags>();
   add_store_option(command, o->store);
@@ -62,12 +78,17 @@ void add_report(CLI::App& command, Invocation& invocation) {
   command
       .add_option("--campaign", o->campaigns, "Show only these campaigns, by name or the first digits of an id [all]")
       ->delimiter(',');
-  command.add_option("--title", o->title, "Give the page this title [the newest campaign]");
+  command.add_option("--title", o->title, "Give the page this title [the newest campaign, or the store]");
+  command
+      .add_option("--site", o->site,
+                  "Write pages of the whole store into this folder, for any web server; again, it writes what changed")
+      ->type_name("DIR");
   command.footer(
       "The file asks for nothing outside itself, and reads without JavaScript too: docs/storing.md.\n"
-      "assay report");
+      "assay report\n"
+      "assay report --site public");
   command.callback([o, &invocation] {
-    write_report(*o);
+    o->site.empty() ? write_report(*o) : write_site(*o);
     invocation.exit_code = 0;
   });
 }

@@ -1,3 +1,5 @@
+#include "assay/report/pictures/history.hpp"
+
 #include <algorithm>
 
 #include "assay/report/pictures/naming.hpp"
@@ -29,6 +31,8 @@ std::string history_answer(const compare::HistorySeries& series, compare::Over o
                      point_name(series.points[static_cast<std::size_t>(newest.first)], over), change_text(newest),
                      100 * (newest.low - 1), 100 * (newest.high - 1));
 }
+
+}  // namespace
 
 Picture history_picture(const compare::HistorySeries& series, compare::Over over) {
   Picture picture;
@@ -65,8 +69,6 @@ Picture history_picture(const compare::HistorySeries& series, compare::Over over
   }
   return picture;
 }
-
-}  // namespace
 
 std::vector<Picture> history_pictures(const Evidence& evidence) {
   std::vector<Picture> pictures;

@@ -26,21 +26,6 @@ std::vector<T> readable(store::Store& store, const char* kind) {
   return out;
 }
 
-/// "Intel Xeon …, 8 CPUs (platform 1a2b3c4d)", as far as the store tells.
-std::string machine_words(store::Store& store, const std::string& id) {
-  const auto machine = store.platform(id).value_or(json::object());
-  const auto at = [&](const char* path) {
-    return machine.is_object() ? machine.value(json::json_pointer(path), json()) : json();
-  };
-  std::string words;
-  const auto name = at("/identity/cpus/0/name");
-  if (name.is_string()) words += name.get<std::string>();
-  const auto threads = at("/identity/threads");
-  if (threads.is_number_integer())
-    words += fmt::format("{}{} CPUs", words.empty() ? "" : ", ", threads.get<std::int64_t>());
-  return fmt::format("{}{}platform {}", words, words.empty() ? "" : ", ", id.substr(0, 8));
-}
-
 void add_campaign(store::Store& store, const store::CampaignRow& campaign, std::set<std::string>& known,
                   Evidence& evidence) {
   const store::Filter filter{.campaign = campaign.id, .counted_only = false};
@@ -121,6 +106,20 @@ void add_models(store::Store& store, Evidence& evidence) {
 }
 
 }  // namespace
+
+std::string machine_words(store::Store& store, const std::string& id) {
+  const auto machine = store.platform(id).value_or(json::object());
+  const auto at = [&](const char* path) {
+    return machine.is_object() ? machine.value(json::json_pointer(path), json()) : json();
+  };
+  std::string words;
+  const auto name = at("/identity/cpus/0/name");
+  if (name.is_string()) words += name.get<std::string>();
+  const auto threads = at("/identity/threads");
+  if (threads.is_number_integer())
+    words += fmt::format("{}{} CPUs", words.empty() ? "" : ", ", threads.get<std::int64_t>());
+  return fmt::format("{}{}platform {}", words, words.empty() ? "" : ", ", id.substr(0, 8));
+}
 
 Evidence gather_evidence(store::Store& store, const std::vector<store::CampaignRow>& campaigns) {
   Evidence evidence;
