@@ -38,32 +38,30 @@ DeviceSheet blackwell(const char* name, double bf16, double fp4, double gigabyte
           source};
 }
 
-DeviceSheet ada() {
-  return {"l40s",
-          362.05 * kTera,
-          733 * kTera,
-          {},
-          48 * kGiga,
-          864 * kGiga,
-          142,
-          96 * kMega,
-          32 * kGiga,
-          350,
-          "NVIDIA L40S data sheet; links are PCIe 4.0 x16"};
+/// Cards without NVLink: their link is that of PCIe.
+DeviceSheet card(const char* name, double bf16, std::optional<double> fp8, std::optional<double> fp4, double gigabytes,
+                 double memory_rate, std::int64_t multiprocessors, double cache, double link, double watts,
+                 const char* source) {
+  if (fp8) *fp8 *= kTera;
+  if (fp4) *fp4 *= kTera;
+  return {name,          bf16 * kTera, fp8,   fp4,   gigabytes * kGiga, memory_rate * kGiga, multiprocessors,
+          cache * kMega, link * kGiga, watts, source};
 }
 
-DeviceSheet instinct() {
-  return {"mi300x",
-          1307.4 * kTera,
-          2614.9 * kTera,
-          {},
-          192 * kGiga,
-          5300 * kGiga,
-          304,
+DeviceSheet instinct(const char* name, double bf16, std::optional<double> fp4, double gigabytes, double memory_rate,
+                     std::int64_t units, double link, double watts, const char* source) {
+  if (fp4) *fp4 *= kTera;
+  return {name,
+          bf16 * kTera,
+          2 * bf16 * kTera,
+          fp4,
+          gigabytes * kGiga,
+          memory_rate * kGiga,
+          units,
           256 * kMega,
-          448 * kGiga,
-          750,
-          "AMD Instinct MI300X data sheet"};
+          link * kGiga,
+          watts,
+          source};
 }
 
 NodeType node(const char* name, const char* device, std::int64_t devices, double rail_gigabits, std::int64_t linked,
@@ -84,8 +82,20 @@ const std::vector<DeviceSheet>& all_device_sheets() {
       blackwell("b300", 2250, 13500, 288, 160, 1100, "NVIDIA HGX B300 data sheet, per device"),
       blackwell("gb200", 2500, 10000, 186, 152, 1200, "NVIDIA GB200 NVL72 data sheet, per device"),
       blackwell("gb300", 2500, 15000, 288, 160, 1400, "NVIDIA GB300 NVL72 data sheet, per device"),
-      ada(),
-      instinct()};
+      card("h20", 148, 296, {}, 96, 4000, 78, 60, 450, 400, "NVIDIA H20 data sheet; links are NVLink"),
+      card("h100-pcie", 756.5, 1513, {}, 80, 2000, 114, 50, 64, 350, "NVIDIA H100 PCIe data sheet; PCIe 5.0 x16"),
+      card("h100-nvl", 835, 1671, {}, 94, 3900, 132, 50, 300, 400, "NVIDIA H100 NVL data sheet; bridged in pairs"),
+      card("a100-pcie", 312, {}, {}, 80, 1935, 108, 40, 32, 300, "NVIDIA A100 PCIe 80 GB data sheet; PCIe 4.0 x16"),
+      card("l40s", 362.05, 733, {}, 48, 864, 142, 96, 32, 350, "NVIDIA L40S data sheet; links are PCIe 4.0 x16"),
+      card("l40", 181, 362, {}, 48, 864, 142, 96, 32, 300, "NVIDIA L40 data sheet; links are PCIe 4.0 x16"),
+      card("l4", 121, 242, {}, 24, 300, 58, 48, 32, 72, "NVIDIA L4 data sheet; links are PCIe 4.0 x16"),
+      card("a10", 125, {}, {}, 24, 600, 72, 6, 32, 150, "NVIDIA A10 data sheet; links are PCIe 4.0 x16"),
+      card("rtx-pro-6000", 500, 1000, 2000, 96, 1597, 188, 128, 64, 600,
+           "NVIDIA RTX PRO 6000 Blackwell Server Edition data sheet; links are PCIe 5.0 x16"),
+      card("b60", 98.5, {}, {}, 24, 456, 20, 18, 32, 200, "Intel Arc Pro B60 data sheet; links are PCIe 5.0 x8"),
+      instinct("mi300x", 1307.4, {}, 192, 5300, 304, 448, 750, "AMD Instinct MI300X data sheet"),
+      instinct("mi325x", 1307.4, {}, 256, 6000, 304, 448, 1000, "AMD Instinct MI325X data sheet"),
+      instinct("mi355x", 2516.6, 10066, 288, 8000, 256, 538, 1400, "AMD Instinct MI355X data sheet")};
   return sheets;
 }
 

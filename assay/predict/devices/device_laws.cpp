@@ -20,12 +20,20 @@ constexpr double kLikePower = 0.25;         // by which the power for a FLOP of 
 const std::vector<std::string>& relatives_of(const std::string& name) {
   static const std::map<std::string, std::vector<std::string>> relatives{{"a100-40", {"a100-80"}},
                                                                          {"a100-80", {"a100-40"}},
+                                                                         {"a100-pcie", {"a100-80", "a100-40"}},
+                                                                         {"a10", {"a100-80", "a100-40"}},
                                                                          {"h100", {"h200"}},
                                                                          {"h200", {"h100"}},
+                                                                         {"h20", {"h200", "h100"}},
+                                                                         {"h100-pcie", {"h100", "h200"}},
+                                                                         {"h100-nvl", {"h100", "h200"}},
                                                                          {"b200", {"gb200", "h200", "h100"}},
                                                                          {"gb200", {"b200", "h200", "h100"}},
                                                                          {"b300", {"b200", "gb200", "h200", "h100"}},
                                                                          {"gb300", {"gb200", "b200", "h200", "h100"}},
+                                                                         {"l40", {"l40s"}},
+                                                                         {"l4", {"l40s"}},
+                                                                         {"rtx-pro-6000", {"l40s"}},
                                                                          {"v100", {"a100-80", "a100-40"}}};
   static const std::vector<std::string> none;
   const auto found = relatives.find(name);

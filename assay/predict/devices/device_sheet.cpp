@@ -21,21 +21,30 @@ std::string plain_name(std::string_view name) {
 }
 
 /// A word that such a name contains, and its sheet. The first that fits counts, so the longer words are first.
-constexpr std::array<std::pair<const char*, const char*>, 15> kNames{{{"gb300", "gb300"},
-                                                                      {"gb200", "gb200"},
-                                                                      {"b300", "b300"},
-                                                                      {"b200", "b200"},
-                                                                      {"gh200", "h200"},
-                                                                      {"h200", "h200"},
-                                                                      {"h100", "h100"},
-                                                                      {"l40s", "l40s"},
-                                                                      {"mi300x", "mi300x"},
-                                                                      {"a10040", "a100-40"},
-                                                                      {"a100sxm440", "a100-40"},
-                                                                      {"a100pcie40", "a100-40"},
-                                                                      {"a100", "a100-80"},
-                                                                      {"v100", "v100"},
-                                                                      {"mi300", "mi300x"}}};
+constexpr std::array<std::pair<const char*, const char*>, 23> kNames{
+    {{"gb300", "gb300"},        {"gb200", "gb200"},
+     {"b300", "b300"},          {"b200", "b200"},
+     {"gh200", "h200"},         {"h200", "h200"},
+     {"h100pcie", "h100-pcie"}, {"h100nvl", "h100-nvl"},
+     {"h100", "h100"},          {"h20", "h20"},
+     {"l40s", "l40s"},          {"l40", "l40"},
+     {"mi355", "mi355x"},       {"mi325", "mi325x"},
+     {"mi300", "mi300x"},       {"a10040", "a100-40"},
+     {"a100sxm440", "a100-40"}, {"a100pcie40", "a100-40"},
+     {"a100pcie", "a100-pcie"}, {"a100", "a100-80"},
+     {"v100", "v100"},          {"rtxpro6000", "rtx-pro-6000"},
+     {"arcprob60", "b60"}}};
+
+/// Names so short that they are the whole of it, or parts of other words.
+constexpr std::array<std::pair<const char*, const char*>, 6> kWholeNames{
+    {{"l4", "l4"}, {"nvidial4", "l4"}, {"a10", "a10"}, {"nvidiaa10", "a10"}, {"a10g", "a10"}, {"b60", "b60"}}};
+
+const DeviceSheet* sheet_called(std::string_view name) {
+  for (const auto& sheet : all_device_sheets()) {
+    if (sheet.name == name) return &sheet;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -81,10 +90,10 @@ void check(const DeviceSheet& sheet) {
 const DeviceSheet* find_device_sheet(std::string_view name) {
   const auto plain = plain_name(name);
   for (const auto& [word, sheet_name] : kNames) {
-    if (plain.find(word) == std::string::npos) continue;
-    for (const auto& sheet : all_device_sheets()) {
-      if (sheet.name == sheet_name) return &sheet;
-    }
+    if (plain.find(word) != std::string::npos) return sheet_called(sheet_name);
+  }
+  for (const auto& [whole, sheet_name] : kWholeNames) {
+    if (plain == whole) return sheet_called(sheet_name);
   }
   return nullptr;
 }

@@ -29,7 +29,14 @@ TEST(DeviceSheet, NamesAreFoundAsTablesAndToolsWriteThem) {
                                                                {"GB200", "gb200"},
                                                                {"gb300", "gb300"},
                                                                {"AMD Instinct MI300X", "mi300x"},
-                                                               {"L40S", "l40s"}};
+                                                               {"L40S", "l40s"},
+                                                               {"NVIDIA L40", "l40"},
+                                                               {"NVIDIA L4", "l4"},
+                                                               {"NVIDIA H20", "h20"},
+                                                               {"NVIDIA H100 PCIe", "h100-pcie"},
+                                                               {"NVIDIA A100-PCIE-40GB", "a100-40"},
+                                                               {"rtx_pro_6000_server", "rtx-pro-6000"},
+                                                               {"b60", "b60"}};
   for (const auto& [written, name] : names) {
     ASSERT_NE(find_device_sheet(written), nullptr) << written;
     EXPECT_EQ(find_device_sheet(written)->name, name) << written;
