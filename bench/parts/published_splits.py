@@ -76,7 +76,7 @@ def has_twin(row, rows):
 def stopped_short(row, rows):
     """Whether a splitwise row is marked as stopped early and its first token came sooner than with half of the batch:
     part of the batch never ran, so the row says nothing of this batch. It neither calibrates nor is scored."""
-    if not row["check_flags"]:
+    if not row.get("check_flags"):
         return False
     half = [
         other

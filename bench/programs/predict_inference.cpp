@@ -1,15 +1,17 @@
 // predict_inference KERNELS (CALIBRATION.csv JUDGED.csv)…: laws of devices from the kernel tables in a folder; then for
 // each pair constants of software stacks from the served points of one table, and every point of the other said; one
 // line of JSON each. Run by bench/predict_inference.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
-#include "assay/predict/serving/stack_fit.hpp"
+#include "assay/predict/serving/stacks/stack_choice.hpp"
 
 namespace assay::bench {
 namespace {
 
-/// Every device of the catalogue, by tables in the folder alone: not by the laws that the program knows.
+/// Every device of the catalogue, by tables in the folder alone: not by the laws that the program knows, which count
+/// only where the folder has no such table.
 predict::DeviceTimes devices_from(const std::filesystem::path& folder) {
   std::vector<predict::KernelRow> rows;
   for (const char* name : {"gpu_gemm.csv", "gpu_attention.csv", "gpu_nccl.csv"}) {
@@ -17,7 +19,9 @@ predict::DeviceTimes devices_from(const std::filesystem::path& folder) {
     const auto more = predict::read_kernel_table(folder / name);
     rows.insert(rows.end(), more.begin(), more.end());
   }
-  const auto fitted = predict::fit_devices(rows);
+  if (rows.empty())
+    std::printf("%s\n", json({{"laws", "of the program: the folder has no table of kernels"}}).dump().c_str());
+  const auto fitted = rows.empty() ? predict::known_devices() : predict::fit_devices(rows);
   predict::DeviceTimes times;
   for (const auto& sheet : predict::all_device_sheets()) {
     predict::DeviceLaws device;
@@ -30,10 +34,41 @@ predict::DeviceTimes devices_from(const std::filesystem::path& folder) {
   return times;
 }
 
+void refuse(const std::string& judged, const std::vector<predict::RefusedServingRow>& refused) {
+  for (const auto& one : refused) {
+    std::printf("%s\n", json({{"judged", judged}, {"refused", one.id}, {"why", one.why}}).dump().c_str());
+  }
+}
+
+/// Priors by cross-validation of the rows that calibrate alone.
+predict::ServingPriors chosen_by(const std::vector<predict::ServingRow>& rows, const predict::DeviceTimes& times,
+                                 const std::string& judged) {
+  predict::ServingPriors priors;
+  for (const auto mode : {predict::ServingMode::closed_loop, predict::ServingMode::static_batch}) {
+    const auto choice = choose_prior(rows, times, mode);
+    (mode == predict::ServingMode::closed_loop ? priors.closed : priors.at_once) = choice.prior;
+    for (const auto& one : choice.scores) {
+      auto line = to_json(one);
+      line["judged"] = judged;
+      line["chosen"] = one.prior == choice.prior->name;
+      std::printf("%s\n", line.dump().c_str());
+    }
+  }
+  return priors;
+}
+
 void say(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged) {
-  const predict::CalibratedStacks stacks(predict::read_serving_rows(calibration), times);
+  const auto known = predict::read_serving_rows(calibration);
+  const auto asked = predict::read_serving_rows(judged);
+  refuse(judged, asked.refused);
+  if (known.rows.empty()) fail(ErrorKind::bad_input, "no row calibrates: {}", known.refused.front().why);
+  const predict::CalibratedStacks stacks(known.rows, times, chosen_by(known.rows, times, judged));
   std::printf("%s\n", json({{"stacks", to_json(stacks.stacks())}}).dump().c_str());
-  for (const auto& row : predict::read_serving_rows(judged)) {
+  for (const auto mode : {predict::ServingMode::closed_loop, predict::ServingMode::static_batch}) {
+    if (known.rows.front().point.mode != mode) continue;
+    std::printf("%s\n", json({{"judged", judged}, {"widening", to_json(stacks.widening(mode))}}).dump().c_str());
+  }
+  for (const auto& row : asked.rows) {
     const auto said = stacks.predict(row.stack, row.device, row.point);
     const auto roofline = roofline_times(row.point, times.at(row.device).sheet());
     const json line{{"judged", judged},
@@ -41,6 +76,8 @@ void say(const predict::DeviceTimes& times, const std::string& calibration, cons
                     {"stack", row.stack.text()},
                     {"calibrated", stacks.stacks().contains(row.stack.text())},
                     {"device", row.device},
+                    {"new_device", std::none_of(known.rows.begin(), known.rows.end(),
+                                                [&](const auto& one) { return one.device == row.device; })},
                     {"model", row.point.model.shape.name},
                     {"tensor", row.point.model.tensor},
                     {"prompt_tokens", row.point.prompt_tokens},
@@ -61,6 +98,15 @@ void say(const predict::DeviceTimes& times, const std::string& calibration, cons
   }
 }
 
+/// A pair that cannot be judged is said, and the others are.
+void say_or_fail(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged) {
+  try {
+    say(times, calibration, judged);
+  } catch (const Error& error) {
+    std::printf("%s\n", json({{"judged", judged}, {"failed", error.what()}}).dump().c_str());
+  }
+}
+
 }  // namespace
 }  // namespace assay::bench
 
@@ -68,7 +114,7 @@ int main(int argc, char** argv) {
   if (argc < 4 || argc % 2 != 0) return 2;
   try {
     const auto times = assay::bench::devices_from(argv[1]);
-    for (int i = 2; i < argc; i += 2) assay::bench::say(times, argv[i], argv[i + 1]);
+    for (int i = 2; i < argc; i += 2) assay::bench::say_or_fail(times, argv[i], argv[i + 1]);
   } catch (const assay::Error& error) {
     std::fprintf(stderr, "predict_inference: %s\n", error.what());
     return error.exit_code();

@@ -27,9 +27,9 @@ double cached_elements(const ModelShape& shape) {
 }
 
 /// Work of one layer on one device of the tensor split.
-class LayerWork {
+class ServedLayer {
  public:
-  LayerWork(const ServedModel& model, const KernelTimes& times, double tokens)
+  ServedLayer(const ServedModel& model, const KernelTimes& times, double tokens)
       : shape_(model.shape),
         times_(times),
         type_(model.weights),
@@ -171,7 +171,7 @@ StepParts step_parts(const ServedModel& model, const KernelTimes& times, const S
   StepParts parts;
   if (!(tokens > 0)) return parts;
   const auto counts = layer_counts(model.shape);
-  const LayerWork layer(model, times, tokens);
+  const ServedLayer layer(model, times, tokens);
   const auto attention = static_cast<double>(counts.attention);
   const auto dense = static_cast<double>(counts.dense);
   const auto experts = static_cast<double>(counts.experts);

@@ -2,213 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <limits>
 #include <queue>
 #include <random>
 
+#include "assay/predict/serving/simulated_server.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::predict {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-/// A request inside the servers.
-struct Sequence {
-  std::int64_t prompt = 0;    ///< tokens to be computed before the next one can be made; after an eviction also answers
-  std::int64_t computed = 0;  ///< of these, done
-  std::int64_t left = 0;      ///< tokens of the answer that are still to be made
-  std::int64_t admitted = 0;  ///< a number that grows: the last one in is the first to be evicted
-  std::int64_t entry = 0;     ///< counts the times it began to decode, so that old ends are known
-  std::int64_t began = 0;     ///< step at which it began to decode
-  bool handed_over = false;   ///< its prompt was computed by another server
-};
-
-/// The end of a sequence's decoding, by the server's own count of decode steps.
-struct DecodeEnd {
-  std::int64_t step = 0;
-  std::int64_t request = 0;
-  std::int64_t entry = 0;
-  bool operator>(const DecodeEnd& other) const {
-    return step != other.step ? step > other.step : request > other.request;
-  }
-};
-
-struct Finished {
-  std::int64_t request = 0;
-  bool first_token = false;  ///< the token that comes with a prompt, and perhaps its last too
-  bool last_token = false;
-  bool handed_over = false;  ///< no token: it came with its prompt computed, and decodes from now on
-};
-
-/// One server: what waits, what is computing its prompt, what decodes. A step costs the same whatever the batch.
-class Server {
- public:
-  Server(const StepTable& table, const ServerLimits& limits, std::vector<Sequence>& sequences, bool prompts_only)
-      : table_(table), limits_(limits), sequences_(sequences), prompts_only_(prompts_only) {}
-
-  double next() const { return waiting_.empty() && running_ == 0 ? kNever : now_; }
-  std::int64_t load() const { return static_cast<std::int64_t>(waiting_.size()) + running_; }
-  double now() const { return now_; }
-
-  void take(std::int64_t request, double time) {
-    if (load() == 0) now_ = std::max(now_, time);
-    waiting_.push_back(request);
-  }
-
-  /// Runs one step from now(); what ended with it is appended.
-  void step(std::vector<Finished>& finished, ServingSimulation& seen) {
-    make_room(seen);
-    const std::int64_t decoding = decoding_;
-    double seconds =
-        table_.decode(static_cast<double>(decoding), decoding > 0 ? context_ / static_cast<double>(decoding) : 0);
-    const auto begins = finished.size();
-    seconds += prompts(limits_.step_tokens - decoding, finished);
-    now_ += seconds;
-    seen.steps += 1;
-    seen.decoded_tokens += decoding;
-    seen.mean_batch += static_cast<double>(decoding);
-    context_ += static_cast<double>(decoding);
-    cached_ += decoding;
-    if (decoding > 0) ++decode_steps_;
-    end_decoding(finished);
-    for (auto i = begins; i < finished.size(); ++i) {
-      if (finished[i].first_token) take_first(finished[i], seen);
-      if (finished[i].handed_over) begin_decoding(finished[i].request);
-    }
-    seen.largest_batch = std::max(seen.largest_batch, static_cast<double>(running_));
-  }
-
- private:
-  Sequence& of(std::int64_t request) { return sequences_[static_cast<std::size_t>(request)]; }
-
-  /// Tokens of prompts as far as the step allows: of those that have begun, then of those that wait. Returns seconds.
-  double prompts(std::int64_t budget, std::vector<Finished>& finished) {
-    double seconds = 0;
-    while (budget > 0) {
-      if (filling_.empty() && !admit()) break;
-      const auto request = filling_.front();
-      auto& sequence = of(request);
-      if (sequence.handed_over) {
-        sequence.handed_over = false;
-        filling_.pop_front();
-        finished.push_back({request, false, false, true});
-        continue;
-      }
-      const auto tokens = std::min(budget, sequence.prompt - sequence.computed);
-      seconds += table_.prompt(static_cast<double>(tokens), static_cast<double>(sequence.computed));
-      sequence.computed += tokens;
-      budget -= tokens;
-      if (sequence.computed < sequence.prompt) break;
-      filling_.pop_front();
-      finished.push_back({request, true, sequence.left == 1, false});
-    }
-    return seconds;
-  }
-
-  /// The next that waits, where there is a place and room for its prompt and one more token.
-  bool admit() {
-    if (waiting_.empty() || running_ >= limits_.batch) return false;
-    const auto request = waiting_.front();
-    auto& sequence = of(request);
-    if (cached_ + sequence.prompt + 1 > limits_.cache_tokens) return false;
-    waiting_.pop_front();
-    cached_ += sequence.prompt;
-    sequence.computed = 0;
-    sequence.admitted = ++admissions_;
-    filling_.push_back(request);
-    order_.push_back({request, sequence.admitted});
-    ++running_;
-    return true;
-  }
-
-  void take_first(const Finished& one, ServingSimulation& seen) {
-    seen.decoded_tokens += 1;
-    of(one.request).left -= 1;
-    if (one.last_token || prompts_only_) {
-      leave(one.request);
-    } else {
-      begin_decoding(one.request);
-    }
-  }
-
-  void begin_decoding(std::int64_t request) {
-    auto& sequence = of(request);
-    ++cached_;
-    context_ += static_cast<double>(sequence.prompt + 1);
-    ++decoding_;
-    sequence.entry += 1;
-    sequence.began = decode_steps_;
-    ends_.push({decode_steps_ + sequence.left, request, sequence.entry});
-  }
-
-  void end_decoding(std::vector<Finished>& finished) {
-    while (!ends_.empty() && ends_.top().step <= decode_steps_) {
-      const auto end = ends_.top();
-      ends_.pop();
-      auto& sequence = of(end.request);
-      if (sequence.entry != end.entry || sequence.left == 0) continue;
-      const auto made = sequence.left;
-      sequence.left = 0;
-      --decoding_;
-      context_ -= static_cast<double>(sequence.prompt + 1 + made);
-      cached_ -= made + 1;
-      leave(end.request);
-      finished.push_back({end.request, false, true, false});
-    }
-  }
-
-  void leave(std::int64_t request) {
-    cached_ -= of(request).prompt;
-    of(request).admitted = 0;
-    --running_;
-  }
-
-  /// Where the next token of all does not fit, the last that came in gives its place up and computes all of its tokens
-  /// again later, as a prompt; what it has answered stays answered.
-  void make_room(ServingSimulation& seen) {
-    while (running_ > 1 && cached_ + decoding_ > limits_.cache_tokens) {
-      const auto [request, admitted] = order_.back();
-      order_.pop_back();
-      auto& sequence = of(request);
-      if (sequence.admitted != admitted) continue;  // it has left
-      const bool is_filling = !filling_.empty() && filling_.back() == request;
-      if (is_filling) {
-        filling_.pop_back();
-        leave(request);
-      } else {
-        const auto made = decode_steps_ - sequence.began;
-        --decoding_;
-        context_ -= static_cast<double>(sequence.prompt + 1 + made);
-        cached_ -= made + 1;
-        leave(request);
-        sequence.left -= made;
-        sequence.prompt += made + 1;
-        sequence.entry += 1;  // its end no longer counts
-      }
-      waiting_.push_front(request);
-      seen.evictions += 1;
-      seen.requests[static_cast<std::size_t>(request)].evictions += 1;
-    }
-  }
-
-  const StepTable& table_;
-  ServerLimits limits_;
-  std::vector<Sequence>& sequences_;
-  bool prompts_only_;
-  double now_ = 0;
-  std::deque<std::int64_t> waiting_;
-  std::deque<std::int64_t> filling_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> order_;  ///< request and admission of what is inside, in order
-  std::priority_queue<DecodeEnd, std::vector<DecodeEnd>, std::greater<>> ends_;
-  std::int64_t running_ = 0;
-  std::int64_t decoding_ = 0;
-  std::int64_t cached_ = 0;
-  double context_ = 0;  ///< tokens that decoding sequences have cached, together
-  std::int64_t decode_steps_ = 0;
-  std::int64_t admissions_ = 0;
-};
 
 /// A request on its way to a server.
 struct Arrival {
@@ -268,12 +69,12 @@ class Play {
     ++sent_;
   }
 
-  bool is_prefill(const Server* server) const {
+  bool is_prefill(const SimulatedServer* server) const {
     return !prefill_.empty() && server >= prefill_.data() && server < prefill_.data() + prefill_.size();
   }
 
-  Server* earliest() {
-    Server* found = nullptr;
+  SimulatedServer* earliest() {
+    SimulatedServer* found = nullptr;
     for (auto* servers : {&prefill_, &decode_}) {
       for (auto& one : *servers) {
         if (found == nullptr || one.next() < found->next()) found = &one;
@@ -294,11 +95,11 @@ class Play {
     chosen(servers).take(arrival.request, arrival.time);
   }
 
-  Server& chosen(std::vector<Server>& servers) {
+  SimulatedServer& chosen(std::vector<SimulatedServer>& servers) {
     if (servers_.routing == Routing::round_robin) {
       return servers[static_cast<std::size_t>(turn_++) % servers.size()];
     }
-    const auto less = [](const Server& a, const Server& b) {
+    const auto less = [](const SimulatedServer& a, const SimulatedServer& b) {
       return a.load() != b.load() ? a.load() < b.load() : a.now() < b.now();
     };
     return *std::min_element(servers.begin(), servers.end(), less);
@@ -326,8 +127,8 @@ class Play {
   ServingLoad load_;
   std::mt19937_64 random_;
   std::vector<Sequence> sequences_;
-  std::vector<Server> prefill_;
-  std::vector<Server> decode_;
+  std::vector<SimulatedServer> prefill_;
+  std::vector<SimulatedServer> decode_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   ServingSimulation seen_;
   std::int64_t sent_ = 0;

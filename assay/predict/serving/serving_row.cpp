@@ -12,21 +12,34 @@ namespace assay::predict {
 namespace {
 
 constexpr std::size_t kMostServingBytes = 64u << 20;
-constexpr double kUsualParameters = 8e9;
+constexpr double kMostTokens = 1e8;
+constexpr double kMostSplit = 1024;
 constexpr const char* kServingColumns =
     "A table of served points has model, gpu_system, backend, backend_version, precision, input_tokens, output_tokens, "
     "concurrency, batch_size, tp, ttft_ms, tpot_ms; or model, gpu, tensor_parallel, prompt_tokens, batch_size, "
     "output_tokens, ttft_ms_median, tpot_ms_median. docs/serving.md has examples.";
 
+/// What makes a row impossible to predict, as a sentence.
+struct Refusal {
+  std::string why;
+};
+
 /// A number above zero in a cell, or null: published tables leave cells blank.
-std::optional<double> cell(const NamedColumns& table, std::size_t row, const char* column) {
+std::optional<double> positive_cell(const NamedColumns& table, std::size_t row, const char* column) {
   if (!table.has(column)) return std::nullopt;
   const auto value = parse_number<double>(table.text(row, column));
   return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
+double needed_number(const NamedColumns& table, std::size_t row, const char* column) {
+  const auto value = positive_cell(table, row, column);
+  if (value && *value <= kMostTokens) return *value;
+  throw Refusal{fmt::format("{} is {}, which is not a number above zero.", column,
+                            shown(table.has(column) ? table.text(row, column) : ""))};
+}
+
 std::optional<double> milliseconds(const NamedColumns& table, std::size_t row, const char* column) {
-  const auto value = cell(table, row, column);
+  const auto value = positive_cell(table, row, column);
   return value ? std::optional(1e-3 * *value) : std::nullopt;
 }
 
@@ -41,47 +54,63 @@ ModelShape shape_named(std::string name, std::string& guessed) {
     if (const auto found = find_model(shorter)) return *found;
   }
   const auto size = stated_size(name);
-  const double parameters = size ? size->parameters : kUsualParameters;
-  guessed += fmt::format("The model {} is not in the catalogue: a decoder of {:.3g} billion parameters is taken. ",
-                         shown(name), 1e-9 * parameters);
-  return guessed_model(name, parameters, size ? size->active : parameters);
+  if (!size) throw Refusal{fmt::format("the model {} is not in the catalogue, and states no size.", shown(name))};
+  guessed = fmt::format("The model {} is not in the catalogue: a decoder of {:.3g} billion parameters is taken.",
+                        shown(name), 1e-9 * size->parameters);
+  return guessed_model(name, size->parameters, size->active);
 }
 
-std::string device_named(const std::string& name, std::string& guessed) {
+std::string device_named(const std::string& name) {
   if (const auto* sheet = find_device_sheet(name)) return sheet->name;
-  guessed += fmt::format("The device {} is not in the catalogue: h100 is taken. ", shown(name));
-  return "h100";
+  throw Refusal{fmt::format("the device {} is not in the catalogue.", shown(name))};
 }
 
+/// What the column says; blank: bf16.
 ProductType type_in(const NamedColumns& table, std::size_t row) {
   for (const char* column : {"precision", "gemm_quant"}) {
-    if (!table.has(column)) continue;
-    if (const auto type = product_type_of(table.text(row, column))) return *type;
+    if (!table.has(column) || table.text(row, column).empty()) continue;
+    const auto& written = table.text(row, column);
+    if (const auto type = product_type_of(written)) return *type;
+    throw Refusal{fmt::format("{} {} is not a type of weights that is known.", column, shown(written))};
   }
   return ProductType::bf16;
 }
 
-/// A split that the heads do not allow cannot be served; the nearest that they do is.
-std::int64_t split_in(const NamedColumns& table, std::size_t row, const char* column, const ModelShape& shape) {
-  auto split = static_cast<std::int64_t>(std::min(cell(table, row, column).value_or(1), 1024.0));
-  while (split > 1 && shape.heads % split != 0) --split;
-  return std::max<std::int64_t>(1, split);
+void need_measured(const ServingRow& row) {
+  if (!row.first_token_seconds && !row.token_seconds) throw Refusal{"neither time was measured."};
+}
+
+/// Splits over stages, and prompts on devices of their own, are not what closed loops are predicted by.
+void need_one_place(const NamedColumns& table, std::size_t row) {
+  if (const auto stages = positive_cell(table, row, "pp"); stages && *stages != 1) {
+    throw Refusal{fmt::format("pp is {}: pipelines of a served model are not predicted.", *stages)};
+  }
+  if (table.has("mode") && table.text(row, "mode").starts_with("disagg")) {
+    throw Refusal{"mode is disagg: prompts on devices of their own are simulated, not predicted from rows."};
+  }
+}
+
+std::int64_t split_in(const NamedColumns& table, std::size_t row, const char* column) {
+  const double split = needed_number(table, row, column);
+  if (split <= kMostSplit && split == std::floor(split)) return static_cast<std::int64_t>(split);
+  throw Refusal{fmt::format("{} is {}; it is a whole number up to {}.", column, split, kMostSplit)};
 }
 
 ServingRow closed_row(const NamedColumns& table, std::size_t row) {
   ServingRow found;
+  need_one_place(table, row);
   found.stack = {table.text(row, "backend"), table.text(row, "backend_version"), type_in(table, row)};
-  found.device = device_named(table.text(row, "gpu_system"), found.guessed);
+  found.device = device_named(table.text(row, "gpu_system"));
   auto& point = found.point;
   point.model.shape = shape_named(table.text(row, "model"), found.guessed);
   point.model.weights = found.stack.weights;
-  point.model.tensor = split_in(table, row, "tp", point.model.shape);
-  point.prompt_tokens = cell(table, row, "input_tokens").value_or(1024);
-  point.output_tokens = std::max(2.0, cell(table, row, "output_tokens").value_or(256));
+  point.model.tensor = split_in(table, row, "tp");
+  point.prompt_tokens = needed_number(table, row, "input_tokens");
+  point.output_tokens = std::max(2.0, needed_number(table, row, "output_tokens"));
   // Where a table has both, the batch is that of one server and the concurrency that of all its replicas.
-  const auto batch = cell(table, row, "batch_size");
-  const auto clients = cell(table, row, "concurrency");
-  point.concurrency = std::max(1.0, std::min(clients.value_or(batch.value_or(1)), batch.value_or(clients.value_or(1))));
+  const auto batch = positive_cell(table, row, "batch_size");
+  const auto clients = batch ? positive_cell(table, row, "concurrency") : needed_number(table, row, "concurrency");
+  point.concurrency = std::max(1.0, std::min(clients.value_or(kMostTokens), batch.value_or(kMostTokens)));
   found.first_token_seconds = milliseconds(table, row, "ttft_ms");
   found.token_seconds = milliseconds(table, row, "tpot_ms");
   return found;
@@ -90,39 +119,51 @@ ServingRow closed_row(const NamedColumns& table, std::size_t row) {
 ServingRow static_row(const NamedColumns& table, std::size_t row) {
   ServingRow found;
   const auto& gpu = table.text(row, "gpu");
-  found.device = device_named(gpu, found.guessed);
+  found.device = device_named(gpu);
   found.stack = {"static batch", found.device, ProductType::bf16};
   auto& point = found.point;
   point.mode = ServingMode::static_batch;
   point.capped = gpu.find("pcap") != std::string::npos;
   point.model.shape = shape_named(table.text(row, "model"), found.guessed);
-  point.model.tensor = split_in(table, row, "tensor_parallel", point.model.shape);
-  point.prompt_tokens = cell(table, row, "prompt_tokens").value_or(512);
-  point.output_tokens = std::max(2.0, cell(table, row, "output_tokens").value_or(128));
-  point.concurrency = cell(table, row, "batch_size").value_or(1);
+  point.model.tensor = split_in(table, row, "tensor_parallel");
+  point.prompt_tokens = needed_number(table, row, "prompt_tokens");
+  point.output_tokens = std::max(2.0, needed_number(table, row, "output_tokens"));
+  point.concurrency = needed_number(table, row, "batch_size");
   found.first_token_seconds = milliseconds(table, row, "ttft_ms_median");
   found.token_seconds = milliseconds(table, row, "tpot_ms_median");
   return found;
 }
 
+void add_serving_row(ServingTable& read, const NamedColumns& table, std::size_t row) {
+  const auto id = table.has("id") && !table.text(row, "id").empty() ? table.text(row, "id") : std::to_string(row + 1);
+  try {
+    auto found = table.has("tensor_parallel") ? static_row(table, row) : closed_row(table, row);
+    found.id = id;
+    need_measured(found);
+    check(found.point.model);
+    read.rows.push_back(std::move(found));
+  } catch (const Refusal& refusal) {
+    read.refused.push_back({id, refusal.why});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;  // a column is missing
+    read.refused.push_back({id, error.what()});
+  }
+}
+
 }  // namespace
 
 std::string StackName::text() const {
-  return fmt::format("{} {}{}{}", server, version, version.empty() ? "" : " ", name_of(weights));
+  return fmt::format("{} {} {}", server, version.empty() ? "unversioned" : version, name_of(weights));
 }
 
-std::vector<ServingRow> parse_serving_rows(std::string_view csv, const std::string& file) {
+ServingTable parse_serving_rows(std::string_view csv, const std::string& file) {
   const NamedColumns table(csv, file, kServingColumns);
-  const bool is_static = table.has("tensor_parallel");
-  std::vector<ServingRow> rows;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    rows.push_back(is_static ? static_row(table, row) : closed_row(table, row));
-    rows.back().id = table.has("id") ? table.text(row, "id") : std::to_string(row + 1);
-  }
-  return rows;
+  ServingTable read;
+  for (std::size_t row = 0; row < table.rows(); ++row) add_serving_row(read, table, row);
+  return read;
 }
 
-std::vector<ServingRow> read_serving_rows(const std::string& path) {
+ServingTable read_serving_rows(const std::string& path) {
   return parse_serving_rows(read_file(path, kMostServingBytes), path);
 }
 

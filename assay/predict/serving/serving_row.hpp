@@ -21,7 +21,7 @@ struct StackName {
 
 /// A served point as somebody measured it.
 struct ServingRow {
-  std::string id;
+  std::string id;  ///< the table's, else the row's number from 1 on
   StackName stack;
   std::string device;  ///< of the catalogue
   ServingPoint point;
@@ -30,11 +30,23 @@ struct ServingRow {
   std::string guessed;  ///< what no catalogue has and was put in its place, as a sentence; else empty
 };
 
-/// Rows of a CSV table, told by its columns: aiconfigurator's (backend, gpu_system, tp, input_tokens, concurrency …) or
-/// splitwise's (gpu, tensor_parallel, prompt_tokens, batch_size, ttft_ms_median …). A model or a device that no
-/// catalogue has is replaced by the nearest guess, which `guessed` says. Throws Error{bad_input} that names the file
-/// where columns are missing.
-std::vector<ServingRow> parse_serving_rows(std::string_view csv, const std::string& file);
-std::vector<ServingRow> read_serving_rows(const std::string& path);
+/// A row that is not predicted, and the reason as a sentence.
+struct RefusedServingRow {
+  std::string id;
+  std::string why;
+};
+
+struct ServingTable {
+  std::vector<ServingRow> rows;
+  std::vector<RefusedServingRow> refused;
+};
+
+/// Rows of a CSV table, known by its columns: aiconfigurator's (backend, gpu_system, tp, input_tokens, concurrency …)
+/// or splitwise's (gpu, tensor_parallel, prompt_tokens, batch_size, ttft_ms_median …). A model that no catalogue has is
+/// replaced by one of the size that its name states, which `guessed` says. A row whose device is not known, whose split
+/// the model does not allow, or whose numbers are missing is refused. Throws Error{bad_input} that names the file where
+/// columns are missing.
+ServingTable parse_serving_rows(std::string_view csv, const std::string& file);
+ServingTable read_serving_rows(const std::string& path);
 
 }  // namespace assay::predict

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/predict/models/catalogue.hpp"
-#include "assay/predict/serving/stack_fit.hpp"
+#include "assay/predict/serving/stacks/stack_fit.hpp"
 
 namespace assay::predict {
 namespace {
@@ -109,31 +109,46 @@ TEST(CalibratedStacks, RowsGiveBackTheTimesOfTheStackThatMadeThem) {
   EXPECT_GE(said.token_seconds.high, expected.token_seconds);
   EXPECT_EQ(said.rests_on, "24 rows of made 1 bf16");
   // A release that was never seen rests on the group, and further splits are less certain.
-  EXPECT_EQ(stacks.predict({"made", "2", ProductType::bf16}, "h100", asked).rests_on, "24 rows of made bf16");
+  EXPECT_EQ(stacks.predict({"made", "2", ProductType::bf16}, "h100", asked).rests_on, "24 rows of made, all bf16");
   auto split = asked;
   split.model.tensor = 4;
   const auto wider = stacks.predict({"made", "1", ProductType::bf16}, "h100", split);
   EXPECT_GT(wider.token_seconds.high / wider.token_seconds.value, said.token_seconds.high / said.token_seconds.value);
 }
 
-TEST(ServingRows, UnknownModelsAndDevicesAreGuessedAndSaySo) {
-  const auto rows = parse_serving_rows(
-      "model,gpu_system,backend,backend_version,precision,input_tokens,output_tokens,concurrency,batch_size,tp,ttft_ms,"
-      "tpot_ms\n"
-      "meta-llama/Llama-3.1-8B-Instruct,h100_sxm,vllm,0.12,,1024,256,8,8,2,100,10\n"
-      "acme/Zebra-30B-chat,abacus,vllm,0.12,fp8,1024,256,,4,3,,10\n",
+TEST(ServingRows, AModelOfAStatedSizeIsGuessedAndWhatCannotBePredictedIsRefusedWithTheReason) {
+  const auto table = parse_serving_rows(
+      "model,gpu_system,backend,backend_version,precision,input_tokens,output_tokens,concurrency,batch_size,tp,pp,"
+      "ttft_ms,tpot_ms\n"
+      "meta-llama/Llama-3.1-8B-Instruct,h100_sxm,vllm,0.12,,1024,256,8,8,2,1,100,10\n"
+      "acme/Zebra-30B-chat,l40s,vllm,,fp8,1024,256,,4,2,1,,10\n"
+      "acme/Zebra-30B-chat,abacus,vllm,0.12,fp8,1024,256,,4,2,1,,10\n"
+      "acme/Zebra,h100_sxm,vllm,0.12,fp8,1024,256,,4,2,1,,10\n"
+      "Llama-3.1-8B,h100_sxm,vllm,0.12,fp8,1024,256,,4,3,1,,10\n"
+      "Llama-3.1-8B,h100_sxm,vllm,0.12,fp8,,256,,4,1,1,,10\n"
+      "Llama-3.1-8B,h100_sxm,vllm,0.12,fp8,1024,256,,4,1,2,,10\n"
+      "Llama-3.1-8B,h100_sxm,vllm,0.12,fp7,1024,256,,4,1,1,,10\n"
+      "Llama-3.1-8B,h100_sxm,vllm,0.12,fp8,1024,256,,4,1,1,,\n",
       "rows.csv");
+  const auto& rows = table.rows;
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].guessed, "");
   EXPECT_EQ(rows[0].point.model.shape.hidden, 4096);
   EXPECT_EQ(rows[0].point.model.tensor, 2);
   EXPECT_DOUBLE_EQ(*rows[0].token_seconds, 0.01);
   EXPECT_THAT(rows[1].guessed, HasSubstr("30 billion"));
-  EXPECT_THAT(rows[1].guessed, HasSubstr("'abacus' is not in the catalogue"));
   EXPECT_FALSE(rows[1].first_token_seconds);
   EXPECT_DOUBLE_EQ(rows[1].point.concurrency, 4);
-  EXPECT_EQ(rows[1].point.model.weights, ProductType::fp8);
-  EXPECT_NO_THROW(check(rows[1].point.model));
+  EXPECT_EQ(rows[1].stack.text(), "vllm unversioned fp8");
+  ASSERT_EQ(table.refused.size(), 7u);
+  EXPECT_EQ(table.refused[0].id, "3");
+  EXPECT_THAT(table.refused[0].why, HasSubstr("'abacus' is not in the catalogue"));
+  EXPECT_THAT(table.refused[1].why, HasSubstr("states no size"));
+  EXPECT_THAT(table.refused[2].why, HasSubstr("the 32 heads of"));
+  EXPECT_THAT(table.refused[3].why, HasSubstr("input_tokens is ''"));
+  EXPECT_THAT(table.refused[4].why, HasSubstr("pp is 2"));
+  EXPECT_THAT(table.refused[5].why, HasSubstr("precision 'fp7'"));
+  EXPECT_THAT(table.refused[6].why, HasSubstr("neither time was measured"));
 }
 
 }  // namespace

@@ -6,15 +6,17 @@
 namespace assay::predict {
 namespace {
 
-constexpr double kMemoryShare = 0.9;  // that servers take by default
-constexpr double kLongStep = 2048;    // tokens of a step beyond which old hosts slow down
+constexpr double kMemoryShare = 0.9;         // that servers take by default
+constexpr double kLongStep = 2048;           // tokens of a step beyond which older servers slow down
+constexpr double kLongValues = 80.0 * 8192;  // layers x hidden of 70 billion parameters
+constexpr double kLongSplit = 8;
 
 double weighed(const StepParts& parts, const StackConstants& c) {
   return c.products * (parts.products + parts.head) + c.attention * parts.attention +
          c.collectives * parts.collectives + parts.elementwise;
 }
 
-double both(double a, double b, double norm) {
+double normed(double a, double b, double norm) {
   const double larger = std::max(a, b);
   return larger > 0 ? larger * std::pow(std::pow(a / larger, norm) + std::pow(b / larger, norm), 1 / norm) : 0;
 }
@@ -24,14 +26,23 @@ StepParts difference(const StepParts& a, const StepParts& b) {
           a.elementwise - b.elementwise, a.head - b.head};
 }
 
+/// What tokens beyond a number of them add to a step: in proportion to the values that the devices exchange for one.
+double long_seconds(const ServingPoint& point, const StackConstants& c) {
+  const auto& shape = point.model.shape;
+  const double exchanged = static_cast<double>(shape.layers * shape.hidden) / kLongValues;
+  const double split = static_cast<double>(point.model.tensor) / kLongSplit;
+  const double beyond = std::max(0.0, point.prompt_tokens * point.concurrency - kLongStep);
+  return 1e-6 * c.long_token_us * exchanged * std::pow(split, c.long_split) * beyond;
+}
+
 ServingTimes static_times(const ServingPoint& point, const PointParts& parts, const StackConstants& c) {
-  const double host = 1e-6 * c.layer_us * parts.layers;
-  const double tokens = point.prompt_tokens * parts.batch;
+  const double host = 1e-6 * parts.layers;
   ServingTimes times;
   times.batch = parts.batch;
-  times.decode_step_seconds = both(host, weighed(parts.decode, c), c.host_norm) + 1e-6 * c.sequence_us * parts.batch;
-  times.prefill_seconds = both(host, c.prefill * weighed(parts.prefill, c), c.host_norm) +
-                          1e-6 * c.long_token_us * std::max(0.0, tokens - kLongStep);
+  times.decode_step_seconds =
+      normed(host * c.layer_us, weighed(parts.decode, c), c.host_norm) + 1e-6 * c.sequence_us * parts.batch;
+  times.prefill_seconds =
+      normed(host * c.first_layer_us, c.prefill * weighed(parts.prefill, c), c.host_norm) + long_seconds(point, c);
   times.token_seconds = times.decode_step_seconds;
   times.first_token_seconds = times.prefill_seconds * (point.capped ? c.capped : 1);
   times.tokens_per_second = point.concurrency * point.output_tokens /

@@ -11,16 +11,19 @@ struct StackConstants {
   double products = 1;
   double attention = 1;
   double collectives = 1;
-  double prefill = 1;        ///< on all of a prompt's work
-  double layer_us = 1;       ///< microseconds of a layer and step on top
-  double sequence_us = 1;    ///< microseconds of a sequence and step on top
-  double first = 1;          ///< prompts' times that pass before the first token of one that comes alone
-  double first_each = 0.1;   ///< and for each other sequence of the batch
-  double wait = 0.01;        ///< share of a request's time, over the concurrency, that it waits to be taken
-  double queue = 0.7;        ///< share of a request's time that one waits for which there is no room
-  double host_norm = 1;      ///< of a static batch: how sharply the larger of the host's and the device's time counts
-  double long_token_us = 1;  ///< of a static batch: microseconds of each token beyond 2048 in one step
-  double capped = 1;         ///< of a static batch: factor on prompts where the device's power is capped
+  double prefill = 1;       ///< on all of a prompt's work
+  double layer_us = 1;      ///< microseconds of a layer and step on top
+  double sequence_us = 1;   ///< microseconds of a sequence and step on top
+  double first = 1;         ///< prompts' times that pass before the first token of one that comes alone
+  double first_each = 0.1;  ///< and for each other sequence of the batch
+  double wait = 0.01;       ///< share of a request's time, over the concurrency, that it waits to be taken
+  double queue = 0.7;       ///< share of a request's time that one waits for which there is no room
+  // Of a static batch:
+  double host_norm = 1;       ///< how sharply the larger of the host's and the device's time counts
+  double first_layer_us = 1;  ///< microseconds of the host for a layer of prompts; layer_us is that of decoding
+  double long_token_us = 1;   ///< microseconds of each token beyond 2048 in one step, of 70 billion parameters on 8
+  double long_split = 1;      ///< the power of the tensor split by which they grow
+  double capped = 1;          ///< factor on prompts where the device's power is capped
 };
 
 template <typename V>
@@ -36,7 +39,9 @@ void describe(V& v, StackConstants& c) {
   v("wait", c.wait);
   v("queue", c.queue);
   v("host_norm", c.host_norm);
+  v("first_layer_us", c.first_layer_us);
   v("long_token_us", c.long_token_us);
+  v("long_split", c.long_split);
   v("capped", c.capped);
 }
 

@@ -69,6 +69,14 @@ StepTable StepTable::fixed(double decode_seconds, double prompt_token_seconds) {
   return table;
 }
 
+StepTable StepTable::slower(double factor) const {
+  auto other = *this;
+  for (auto* grid : {&other.decode_, &other.prompt_}) {
+    for (double& value : grid->values) value *= factor;
+  }
+  return other;
+}
+
 double StepTable::decode(double sequences, double context) const {
   return sequences > 0 ? decode_.at(sequences, context) : 0;
 }

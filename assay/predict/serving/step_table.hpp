@@ -16,6 +16,9 @@ class StepTable {
   /// Steps that take what is said, whatever the context: for checks by hand.
   static StepTable fixed(double decode_seconds, double prompt_token_seconds);
 
+  /// The same with all steps this many times as long.
+  StepTable slower(double factor) const;
+
   /// A step in which so many sequences get a token, with so many tokens cached on average. 0 for none.
   double decode(double sequences, double context) const;
 

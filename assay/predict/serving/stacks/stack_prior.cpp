@@ -1,0 +1,113 @@
+#include "assay/predict/serving/stacks/stack_prior.hpp"
+
+namespace assay::predict {
+namespace {
+
+// Servers sum small messages by kernels of their own, which the tables of NCCL do not have.
+constexpr double kOwnSum = 0.8;
+// Half of the power: the frequency goes as its cube root.
+constexpr double kCapped = 1.26;
+
+StackConstants closed_guess(double wait) {
+  StackConstants guess;
+  guess.collectives = kOwnSum;
+  guess.layer_us = 3;
+  guess.sequence_us = 5;
+  guess.first = 1.2;
+  guess.wait = wait;
+  return guess;
+}
+
+StackConstants static_guess() {
+  StackConstants guess;
+  guess.layer_us = 300;
+  guess.host_norm = 3;
+  guess.first_layer_us = 500;
+  guess.long_token_us = 50;
+  guess.long_split = 1;
+  guess.capped = kCapped;
+  return guess;
+}
+
+std::vector<StackPrior> closed_priors() {
+  return {
+      {"all alike", closed_guess(0.01), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.25},
+      {"free wait", closed_guess(0.1), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {3, 3}, 0.06, 0.25},
+      {"near kernels", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {0.7, 0.3}, {3, 3}, 0.06, 0.25},
+      {"near kernels, free first", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {2, 1}, {3, 3}, 0.06, 0.25},
+      {"free kernels, free first", closed_guess(0.1), {0.7, 0.3}, {2, 1}, {2, 1}, {3, 3}, 0.06, 0.25},
+      {"near kernels, light first", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {0.7, 0.3}, {3, 3}, 0.06, 0.4},
+  };
+}
+
+std::vector<StackPrior> static_priors() {
+  return {
+      {"all alike", static_guess(), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.25},
+      {"first as sure", static_guess(), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
+      {"near kernels", static_guess(), {0.3, 0.15}, {1, 0.5}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
+      {"near kernels, one family", static_guess(), {0.3, 0.1}, {1, 0.5}, {0.5, 0.1}, {0.5, 0.1}, 0.06, 0.1},
+      {"near kernels, free family", static_guess(), {0.5, 0.3}, {1, 1}, {1, 0.5}, {1, 0.5}, 0.06, 0.1},
+  };
+}
+
+constexpr std::size_t kChosenClosed = 3;
+constexpr std::size_t kChosenStatic = 2;
+
+}  // namespace
+
+const std::vector<ServingConstant>& serving_constants(ServingMode mode) {
+  using C = StackConstants;
+  using K = ConstantKind;
+  static const std::vector<ServingConstant> closed{
+      {"products", &C::products, K::kernel, 0.4, 2.5},
+      {"attention", &C::attention, K::kernel, 0.2, 4},
+      {"collectives", &C::collectives, K::kernel, 0.2, 4},
+      {"prefill", &C::prefill, K::kernel, 0.1, 4},
+      {"layer_us", &C::layer_us, K::fixed, 1e-2, 1000},
+      {"sequence_us", &C::sequence_us, K::fixed, 1e-2, 200},
+      {"first", &C::first, K::first, 0.2, 20},
+      {"first_each", &C::first_each, K::first, 1e-3, 3},
+      {"wait", &C::wait, K::wait, 1e-4, 3},
+      {"queue", &C::queue, K::first, 0.02, 10},
+  };
+  static const std::vector<ServingConstant> at_once{
+      {"products", &C::products, K::kernel, 0.4, 2.5},
+      {"attention", &C::attention, K::kernel, 0.2, 8},
+      {"collectives", &C::collectives, K::kernel, 0.2, 8},
+      {"prefill", &C::prefill, K::kernel, 0.1, 4},
+      {"layer_us", &C::layer_us, K::fixed, 1, 3000},
+      {"sequence_us", &C::sequence_us, K::fixed, 1e-2, 1000},
+      {"host_norm", &C::host_norm, K::first, 1, 12},
+      {"first_layer_us", &C::first_layer_us, K::fixed, 1, 5000},
+      {"long_token_us", &C::long_token_us, K::fixed, 1e-1, 1000},
+      {"long_split", &C::long_split, K::wait, 0.1, 3},
+      {"capped", &C::capped, K::wait, 0.9, 2},
+  };
+  return mode == ServingMode::closed_loop ? closed : at_once;
+}
+
+const PriorSpread& StackPrior::spread(ConstantKind kind) const {
+  switch (kind) {
+    case ConstantKind::kernel:
+      return kernel;
+    case ConstantKind::fixed:
+      return fixed;
+    case ConstantKind::first:
+      return first;
+    case ConstantKind::wait:
+      return wait;
+  }
+  return kernel;
+}
+
+const std::vector<StackPrior>& candidate_priors(ServingMode mode) {
+  static const auto closed = closed_priors();
+  static const auto at_once = static_priors();
+  return mode == ServingMode::closed_loop ? closed : at_once;
+}
+
+const StackPrior& chosen_prior(ServingMode mode) {
+  return candidate_priors(mode)[mode == ServingMode::closed_loop ? kChosenClosed : kChosenStatic];
+}
+
+}  // namespace assay::predict

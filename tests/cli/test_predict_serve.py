@@ -1,0 +1,78 @@
+"""`assay predict --serve`: how many servers hold a load, and what is refused."""
+
+import json
+
+import pytest
+
+ASKED = ("predict", "--serve", "llama3-8b", "--prompt-tokens", "1024", "--output-tokens", "128")
+CLOSED = (
+    "model,gpu_system,backend,backend_version,precision,input_tokens,output_tokens,concurrency,batch_size,tp,"
+    "ttft_ms,tpot_ms\n"
+)
+
+
+def said(assay, *argv):
+    return json.loads(assay(*ASKED, *argv, "--json").stdout)
+
+
+def test_more_load_takes_more_servers_and_every_option_has_an_answer_or_a_reason(assay):
+    few = said(assay, "--rate", "10", "--slo", "ttft p99<1s", "--on", "h100", "--on", "l40s", "--splits", "1,2")
+    many = said(assay, "--rate", "200", "--slo", "ttft p99<1s", "--on", "h100", "--splits", "1")
+    assert len(few["options"]) == 4
+    for option in few["options"]:
+        assert (option["replicas"] > 0) != bool(option["refused"])
+        if option["replicas"] > 0:
+            assert option["devices"] == option["replicas"] * option["tensor"]
+            # 10 requests of 128 tokens a second.
+            hours = option["devices"] * 1e6 / 1280 / 3600
+            assert option["device_hours_per_million_tokens"] == pytest.approx(hours)
+    one = next(o for o in few["options"] if (o["device"], o["tensor"]) == ("h100", 1))
+    assert many["options"][0]["replicas"] > one["replicas"]
+
+
+def test_the_table_says_what_limits_it_and_what_would_help(assay, tmp_path):
+    argv = ("--rate", "50", "--slo", "ttft p99<1s", "--on", "h100", "--splits", "1", "--price", "h100=2.5")
+    printed = assay(*ASKED, *argv, "--markdown", "answer.md").stdout
+    assert "limits it: a decode step of" in printed
+    assert "What would help" in printed
+    assert "weights in fp8" in printed
+    assert "| device" in (tmp_path / "answer.md").read_text()
+
+
+def test_clients_that_wait_and_prompts_of_their_own(assay):
+    closed = said(assay, "--concurrency", "16", "--on", "h100", "--splits", "1")
+    assert closed["options"][0]["replicas"] == 1
+    apart = said(assay, "--rate", "60", "--on", "h100", "--splits", "1", "--disaggregate", "--slo", "ttft p99<1s")
+    assert apart["options"][0]["prefill_replicas"] >= 1
+
+
+def test_points_that_were_measured_calibrate(assay, tmp_path):
+    rows = "".join(
+        f"llama3-8b,h100_sxm,mine,1,,1024,128,{clients},{clients},1,{60 + 10 * clients},{20 + clients}\n"
+        for clients in (1, 4, 16)
+    )
+    (tmp_path / "points.csv").write_text(CLOSED + rows)
+    argv = ("--rate", "5", "--server", "mine", "--calibrate", "points.csv", "--on", "h100", "--splits", "1")
+    answer = said(assay, *argv)
+    assert answer["rests_on"].startswith("3 points of")
+    # A token takes at least the 20 ms that were measured, far from the 7 ms of other servers.
+    assert answer["options"][0]["token_seconds"]["p50"] > 0.015
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("--serve", "llama3-8b"), "say what comes: --rate 20"),
+        (("--serve", "llama3-8b", "--rate", "1", "--concurrency", "2"), "not both"),
+        (("--serve", "llama9", "--rate", "1"), "is not a model of the catalogue"),
+        (("--serve", "bert-base", "--rate", "1"), "not a decoder"),
+        (("--serve", "llama3-8b", "--rate", "1", "--on", "abacus"), "'abacus' is not in the catalogue"),
+        (("--serve", "llama3-8b", "--rate", "1", "--server", "abacus"), "There are sglang, trtllm, vllm"),
+        (("--serve", "llama3-8b", "--rate", "1", "--price", "v100=1"), "not one of the devices that are tried"),
+        (("--serve", "llama3-8b", "--rate", "1", "--weights", "fp7"), "--weights: 'fp7' is not known"),
+        (("--serve", "llama3-8b", "--rate", "1", "--cluster", "c.yaml"), "--cluster changes nothing here"),
+        (("resnet50", "--rate", "1"), "--rate is for a served model"),
+    ],
+)
+def test_what_cannot_act_is_refused(assay, argv, words):
+    assert words in assay("predict", *argv, code=2).stderr
