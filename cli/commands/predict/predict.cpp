@@ -13,6 +13,7 @@
 #include "cli/commands/predict/predict_calibrate.hpp"
 #include "cli/commands/predict/predict_rows.hpp"
 #include "cli/commands/predict/predict_score.hpp"
+#include "cli/commands/predict/predict_serve.hpp"
 #include "cli/commands/predict/predict_source.hpp"
 #include "cli/commands/predict/predict_transformer.hpp"
 #include "cli/flags/choice.hpp"
@@ -51,6 +52,7 @@ struct PredictFlags {
   ScoreFlags scores;
   TransformerFlags transformer;
   RowsFlags rows;
+  ServeFlags serve;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -332,6 +334,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   add_transformer_flags(command, o->transformer);
   add_rows_flags(command, o->rows);
   add_score_flags(command, o->scores);
+  add_serve_flags(command, o->serve);
   command
       .add_option(
           "--calibrate", o->calibrate,
@@ -348,8 +351,11 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "  --pipeline 8 --global-batch 64 --cluster c.yaml --devices 64\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
       "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
-      "assay predict --score --store s.db --published times.csv");
+      "assay predict --score --store s.db --published times.csv\n"
+      "assay predict --serve llama3-70b --weights fp8 --rate 20 --prompt-tokens 2048 --output-tokens 256 \\\n"
+      "  --slo 'ttft p99<1s' --slo 'tpot p99<50ms'");
   command.callback([o, &command, &invocation] {
+    if (is_serve_asked(command, o->serve)) return print_service(o->serve, o->calibrate, o->json);
     o->is_transformer = is_transformer_asked(command);
     if (!o->rows.rows.empty() || !o->rows.columns.empty()) {
       refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");

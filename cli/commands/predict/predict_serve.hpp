@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+/// A served model, as flags say it.
+struct ServeFlags {
+  std::string model;
+  std::string server = "vllm";
+  std::string weights = "bf16";
+  double rate = 0;
+  std::int64_t concurrency = 0;
+  std::int64_t prompt_tokens = 1024;
+  std::int64_t output_tokens = 256;
+  std::vector<std::string> limits;
+  std::vector<std::string> devices;
+  std::string splits;
+  std::vector<std::string> prices;
+  bool disaggregated = false;
+  std::int64_t seed = 1;
+  std::string markdown;
+};
+
+void add_serve_flags(CLI::App& command, ServeFlags& flags);
+
+/// Whether --serve was given. Throws Error{usage} that names the first flag that is only for a served model where it
+/// was not, and the first flag that changes nothing where it was.
+bool is_serve_asked(const CLI::App& command, const ServeFlags& flags);
+
+/// How many servers hold the load, printed. `calibrate`: points that were measured, or empty.
+void print_service(const ServeFlags& flags, const std::string& calibrate, bool as_json);
+
+}  // namespace assay::cli
