@@ -184,6 +184,7 @@ struct RankResult {
   std::optional<Energy> energy;  ///< of its host; only the first process of a host tells, and null where nothing counts
   std::vector<std::int64_t> cpus;  ///< CPUs it was pinned to; empty when not pinned
   std::vector<std::string> notes;  ///< what a person should know, such as a refused memory policy
+  std::optional<LoadRun> load;     ///< of requests to a server
 };
 
 template <typename V>
@@ -208,6 +209,7 @@ void describe(V& v, RankResult& r) {
   v("energy", r.energy);
   v("cpus", r.cpus);
   v("notes", r.notes);
+  v("load", r.load);
 }
 
 /// What stood in the way of a run.

@@ -50,8 +50,9 @@ std::string conditions(const Trial& trial) {
 }
 
 std::string title(const Trial& trial) {
-  return fmt::format("{} on {} {}, {}", title(trial.workload), trial.worker.name, trial.worker.release,
-                     conditions(trial));
+  const auto& worker = trial.worker;  // a server of which nobody gave the release has none
+  return fmt::format("{} on {}{}{}, {}", title(trial.workload), worker.name, worker.release.empty() ? "" : " ",
+                     worker.release, conditions(trial));
 }
 
 void check(const Measure& m) {

@@ -59,6 +59,7 @@ void check(const Workload& workload) {
 }
 
 std::string title(const Workload& workload) {
+  if (workload.load) return title(*workload.load);
   std::string out = workload.command && workload.network == kUnnamed
                         ? command_line(workload)
                         : fmt::format("{} {} b{}", workload.network, name_of(workload.mode), workload.batch);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/core/server_load.hpp"
 #include "assay/core/text/json.hpp"
 
 namespace assay {
@@ -31,7 +32,8 @@ struct Workload {
   /// Files that the data set is cut into; null: one for each image, or one for all tokens.
   std::optional<std::int64_t> data_chunks;
   std::optional<std::vector<std::string>>
-      command;  ///< argv with {batch}-like placeholders, for the command worker only
+      command;                     ///< argv with {batch}-like placeholders, for the command worker only
+  std::optional<ServerLoad> load;  ///< requests to a server; null for all that a worker computes
 };
 
 template <typename V>
@@ -47,6 +49,7 @@ void describe(V& v, Workload& w) {
   v("data_side", w.data_side);
   v("data_chunks", w.data_chunks);
   v("command", w.command);
+  v("load", w.load);
 }
 
 /// Throws Error{usage} naming the field where a value is outside its range.

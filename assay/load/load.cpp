@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "assay/core/clock.hpp"
-#include "assay/load/null_server.hpp"
+#include "assay/load/server/null_server.hpp"
 
 namespace assay::load {
 namespace {
@@ -70,7 +70,7 @@ LoadPoint certify_client(const LoadQuestion& question) {
 }
 
 FoundRate search_rate(const LoadQuestion& question, RateQuestion rates, double most_seconds,
-                      const std::function<void(const LoadPoint&)>& seen) {
+                      const MeasurePoint& measure_one) {
   rates.limits = question.limits;
   const auto begin_ns = monotonic_ns();
   bool out_of_time = false;
@@ -86,10 +86,8 @@ FoundRate search_rate(const LoadQuestion& question, RateQuestion rates, double m
     one.arrivals.duration_seconds = 0;
     one.arrivals.seed = question.arrivals.seed * 1000 + number;
     one.sending.form.point = number;
-    const auto point = measure_point(one);
-    if (point.stopped) return std::nullopt;
-    seen(point);
-    return rate_point(point, rate);
+    const auto point = measure_one(one);
+    return point ? std::optional(rate_point(*point, rate)) : std::nullopt;
   };
   auto found = find_rate(rates, measure);
   if (found.end == SearchEnd::stopped && out_of_time) found.end = SearchEnd::spent;

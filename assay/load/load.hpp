@@ -20,7 +20,9 @@ struct LoadResult {
   Api api = Api::http;
   std::optional<std::string> model;
   bool stream = false;
-  std::vector<LoadPoint> points;  ///< one, or each rate that a search tried
+  std::optional<std::string> client;    ///< another program that sent, as its file says; null: Assay
+  std::optional<std::string> campaign;  ///< id, under which the store has the runs; null where nothing was kept
+  std::vector<LoadPoint> points;        ///< one for each run, also those of a search
   std::optional<FoundRate> found;
   /// The first seconds of the same schedule, sent to the built-in server: what the client alone can do here.
   std::optional<LoadPoint> certification;
@@ -36,6 +38,8 @@ void describe(V& v, LoadResult& r) {
   required(v, "api", r.api);
   v("model", r.model);
   v("stream", r.stream);
+  v("client", r.client);
+  v("campaign", r.campaign);
   required(v, "points", r.points);
   v("found", r.found);
   v("certification", r.certification);
@@ -59,10 +63,13 @@ LoadPoint measure_point(const LoadQuestion& question, std::vector<Request>* requ
 /// Sends at most three seconds of the schedule to a built-in server of this process.
 LoadPoint certify_client(const LoadQuestion& question);
 
+/// Measures what a search asks for; null where the user asked to stop.
+using MeasurePoint = std::function<std::optional<LoadPoint>(const LoadQuestion& question)>;
+
 /// Searches the highest rate within the limits of `question`, for at most `most_seconds`. Each run has a warm-up of a
-/// tenth of its length, a schedule and prompts of its own, and begins with an idle server. `seen` is called with each.
+/// tenth of its length, a schedule and prompts of its own, and begins with an idle server.
 FoundRate search_rate(const LoadQuestion& question, RateQuestion rates, double most_seconds,
-                      const std::function<void(const LoadPoint&)>& seen);
+                      const MeasurePoint& measure);
 
 /// All stamps as CSV, a line for each request, its warm-up included.
 std::string requests_csv(const std::vector<Request>& requests);

@@ -111,8 +111,7 @@ std::vector<const Request*> due_in_good_windows(const std::vector<const Request*
 void judge_limits(LoadPoint& point, const Sent& sent, const std::vector<const Request*>& requests,
                   const std::vector<Limit>& limits, double budget_ns) {
   const auto good = due_in_good_windows(requests, sent, budget_ns);
-  const bool starved =
-      static_cast<double>(point.client.starved_windows) > kMostStarved * static_cast<double>(point.client.windows);
+  const bool starved = is_client_starved(point.client);
   for (const auto& limit : limits) {
     auto judged = judge(limit, times_with_failures(good, limit.metric, Since::schedule));
     const bool lost_too_many = judged.verdict == LimitVerdict::too_few && good.size() < requests.size();
@@ -125,6 +124,10 @@ void judge_limits(LoadPoint& point, const Sent& sent, const std::vector<const Re
 
 bool is_starved(const ClientWindow& window, double budget_ns) {
   return window.lateness_p99_ns > budget_ns;
+}
+
+bool is_client_starved(const ClientHealth& client) {
+  return static_cast<double>(client.starved_windows) > kMostStarved * static_cast<double>(client.windows);
 }
 
 std::vector<const Request*> counted(const std::vector<Request>& requests) {

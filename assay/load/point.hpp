@@ -124,6 +124,9 @@ LoadPoint summarise(const Arrivals& arrivals, const Sent& sent, const std::vecto
 /// Whether a window is starved.
 bool is_starved(const ClientWindow& window, double budget_ns);
 
+/// Whether the client was starved in more than a tenth of the windows: then nothing is said of the server.
+bool is_client_starved(const ClientHealth& client);
+
 /// Requests that count: without the warm-up, in the order of the schedule.
 std::vector<const Request*> counted(const std::vector<Request>& requests);
 

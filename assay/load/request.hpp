@@ -23,15 +23,16 @@ enum class RequestOutcome {
   bad_stream,      ///< an event that is not valid JSON, or a stream without its end
   too_large,       ///< a header, line or body beyond its limit
   server_error,    ///< an error that the server sent inside of a response with status 200
+  failed,          ///< for a reason that another program, which sent it, does not say
 };
 
 }  // namespace assay::load
 
 template <>
 struct assay::EnumNames<assay::load::RequestOutcome> {
-  static constexpr std::array<const char*, 13> names{
+  static constexpr std::array<const char*, 14> names{
       "ok",         "unsent",     "pending",      "cannot_connect", "reset",     "closed_early", "timed_out",
-      "http_error", "redirected", "bad_response", "bad_stream",     "too_large", "server_error"};
+      "http_error", "redirected", "bad_response", "bad_stream",     "too_large", "server_error", "failed"};
 };
 
 namespace assay::load {

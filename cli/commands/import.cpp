@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <memory>
 
+#include "assay/core/clock.hpp"
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/naming.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/load/recording.hpp"
+#include "assay/load/result_source.hpp"
 #include "assay/model/tables/prototype.hpp"
 #include "assay/predict/layer_source.hpp"
 #include "assay/predict/traces/gpu_trace.hpp"
 #include "assay/predict/traces/gzip.hpp"
+#include "assay/report/subjects/load.hpp"
 #include "assay/report/table.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
@@ -23,6 +27,8 @@ struct ImportFlags {
   std::optional<std::int64_t> batch;
   std::string out;
   bool json = false;
+  std::string store;
+  std::string server;
 };
 
 std::string duration(double seconds) {
@@ -88,8 +94,66 @@ void import_runs(const ImportFlags& o) {
   print(fmt::format("{} runs of the prototype in {}\n", files.size(), o.out));
 }
 
+/// Keeps what was read as runs of this machine.
+std::string keep_loads(const ImportFlags& o, const std::vector<load::MeasuredLoad>& loads,
+                       const std::vector<load::ImportedRun>& runs) {
+  const auto store = store::open_store(o.store, store::Access::create);
+  plan::Campaign campaign;
+  campaign.name = "import";
+  campaign.grows = "import " + o.files.front();
+  load::Recorder recorder(*store, *store, campaign);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    load::LoadQuestion question;
+    question.arrivals = runs[i].arrivals;
+    auto trial = load::trial_of(question, {o.files.front(), load::named_worker(o.server), std::nullopt});
+    trial.workload.load->client = runs[i].client;
+    recorder.add(trial);
+    const auto lease = recorder.take(600);
+    ASSAY_CHECK(lease);
+    recorder.complete(*lease, load::record_of(loads[i]), utc_now(), monotonic_ns());
+  }
+  return recorder.campaign();
+}
+
+/// Results of other load clients, by our rules: times from the schedule, tokens by `usage`.
+void import_loads(const ImportFlags& o, const std::string& text) {
+  if (o.files.size() > 1 || o.batch) {
+    fail(ErrorKind::usage, "{} is a result of a load client: give one file, without --batch.", o.files.front());
+  }
+  const auto runs = load::import_load(text);
+  load::LoadResult result;
+  result.began_utc = utc_now();
+  result.server = o.files.front();
+  result.client = runs.front().client;
+  std::vector<load::MeasuredLoad> loads;
+  for (const auto& run : runs) {
+    load::Sent sent;
+    sent.requests = run.requests;
+    load::MeasuredLoad one;
+    one.point = load::summarise(run.arrivals, sent, {}, 0);
+    one.point.arrivals.requests = one.point.requests;
+    if (one.point.output_tokens) result.api = load::Api::completions;
+    one.outcome = load::outcome_of(one.point);
+    one.requests = run.requests;
+    result.points.push_back(one.point);
+    loads.push_back(std::move(one));
+  }
+  if (!o.store.empty()) result.campaign = keep_loads(o, loads, runs);
+  const auto document = to_json(result).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (!o.out.empty()) write_output(o.out, document);
+  print(o.json ? document : report::load_report(result, terminal_look()));
+}
+
 int import_files(const ImportFlags& o) {
   const auto text = read_trace(o.files.front());
+  if (load::is_load_result(text)) {
+    import_loads(o, text);
+    return 0;
+  }
+  if (!o.store.empty() || !o.server.empty()) {
+    fail(ErrorKind::usage, "--{} is for results of a load client, and {} is not one. Leave it out.",
+         o.store.empty() ? "server" : "store", shown(o.files.front()));
+  }
   if (predict::is_json_object(text) && model::is_prototype(text)) {
     import_runs(o);
   } else {
@@ -101,26 +165,32 @@ int import_files(const ImportFlags& o) {
 void add_import(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ImportFlags>();
   command
-      .add_option("trace", o->files,
-                  "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
-                  "Chakra execution trace with "
-                  "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
-                  "benchmark_app; or JSON of runs of the prototype, as many as there are")
+      .add_option(
+          "trace", o->files,
+          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a Chakra execution trace with "
+          "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
+          "benchmark_app; JSON of runs of the prototype, as many as there are; or results of a load client: "
+          "profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
       ->required();
   command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
       ->check(CLI::Range(1, 1 << 24));
   command.add_option("-o,--out", o->out, "Write the table to this file")->type_name("PATH");
+  command.add_option("--store", o->store, "Keep results of a load client as records of this machine in this store")
+      ->type_name("STORE");
+  command.add_option("--server", o->server, "Name the server's program in these records, such as vllm==0.32.0")
+      ->type_name("NAME");
   add_json_flag(command, o->json, "Print the table as JSON");
   command.footer(
       "assay import trace.json --batch 32 -o layers.json\n"
       "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"
-      "assay import logs/*.json -o times.csv && assay fit times.csv");
+      "assay import logs/*.json -o times.csv && assay fit times.csv\n"
+      "assay import benchmarks.json --store assay.db --server vllm");
   command.callback([o, &invocation] { invocation.exit_code = import_files(*o); });
 }
 
 }  // namespace
 
 const Command commands::import_profile{
-    "import", "Read a profile into a table of layers, for predict; or runs of the prototype, for fit", add_import};
+    "import", "Read a profile into a table of layers, runs of the prototype, or results of a load client", add_import};
 
 }  // namespace assay::cli

@@ -132,6 +132,15 @@ std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& opti
   return measure::launcher_by_ranks(measure::local_launcher(rank_program), std::move(several));
 }
 
+void add_host_lock_flags(CLI::App& command, WorkFlags& flags) {
+  command
+      .add_flag("--no-host-lock", flags.no_host_lock,
+                "Do not wait for other runs on this host (they disturb each other)")
+      ->group(kHostGroup);
+  command.add_option("--host-lock", flags.host_lock, "Use this lock file in place of the host's common one")
+      ->group(kHostGroup);
+}
+
 void add_work_flags(CLI::App& command, WorkFlags& flags) {
   add_store_option(command, flags.store);
   command.add_flag("--quiet", flags.quiet, "Print no progress on stderr")->group(kOutputGroup);
@@ -147,16 +156,11 @@ void add_work_flags(CLI::App& command, WorkFlags& flags) {
   command.add_option("--interface", flags.interface, "Let ranks find each other on this network device")
       ->group(kHostGroup);
   command
-      .add_flag("--no-host-lock", flags.no_host_lock,
-                "Do not wait for other runs on this host (they disturb each other)")
-      ->group(kHostGroup);
-  command
       .add_option("--spool", flags.spool,
                   "Keep finished runs in this folder until the store has them [one in /var/tmp]")
       ->type_name("FOLDER")
       ->group(kHostGroup);
-  command.add_option("--host-lock", flags.host_lock, "Use this lock file in place of the host's common one")
-      ->group(kHostGroup);
+  add_host_lock_flags(command, flags);
   command
       .add_option("--launcher", flags.launcher,
                   "Start runs of several ranks by this [srun inside an allocation of Slurm, else mpirun]")

@@ -48,6 +48,7 @@ measure::AgentEnd work_with(store::SpooledQueue& queue, const std::function<meas
 std::unique_ptr<measure::Launcher> launcher_of(const measure::AgentOptions& options);
 
 void add_work_flags(CLI::App& command, WorkFlags& flags);
+void add_host_lock_flags(CLI::App& command, WorkFlags& flags);
 void add_wait_flags(CLI::App& command, WaitFlags& flags);
 
 /// Plans a campaign, with one run more of a trial for each of its runs that failed, so that the same command tries them

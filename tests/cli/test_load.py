@@ -1,8 +1,11 @@
 """`assay load` against its built-in server: what is counted, judged and refused."""
 
 import csv
+import io
 import json
+import socket
 import subprocess
+import threading
 
 import pytest
 from conftest import BUILD
@@ -96,6 +99,83 @@ def test_a_key_is_sent_and_in_no_output(assay, tmp_path, null_server):
     files = ["--key-file", "key", "--stamps", "stamps.csv"]
     done = assay("load", url, "--rate", 100, "--requests", 5, *files, "--json", *QUICK)
     assert key not in done.stdout + done.stderr + (tmp_path / "stamps.csv").read_text()
+    assert all(key.encode() not in path.read_bytes() for path in tmp_path.glob("assay.db*"))
+
+
+def test_a_run_is_a_record_as_all_others(load, assay, null_server):
+    url = null_server("service=1ms") + "/v1/completions"
+    named = ["--server", "toy==1.0", "--lateness", "10s"]
+    argv = [url, "--rate", "50,100", "--requests", 70, "--output", 4, *named, *QUICK]
+    found = load(*argv, "--runs", 2)
+    assert [point["arrivals"]["rate_per_second"] for point in found["points"]] == [50, 50, 100, 100]
+    assert len({point["arrivals"]["seed"] for point in found["points"]}) == 2
+    shown = json.loads(assay("show", "--json").stdout)["results"]
+    assert [(one["trial"]["workload"]["load"]["rate_per_second"], one["ok"]) for one in shown] == [(50, 2), (100, 2)]
+    assert all(one["median_ns"] >= 1e6 and one["trial"]["worker"] == {"name": "toy", "release": "1.0"} for one in shown)
+    records = [json.loads(line) for line in assay("export", "--format", "jsonl").stdout.splitlines()]
+    for record in records:
+        [rank] = record["ranks"]
+        rows = list(csv.DictReader(io.StringIO(rank["load"]["stamps"])))
+        assert len(rows) == 70 == len(rank["samples_ns"])
+        latencies = [int(row["finished_ns"]) - int(row["due_ns"]) for row in rows]
+        assert latencies == rank["samples_ns"]
+        assert rank["load"]["point"]["output_tokens"] == 280
+    # The same command measures again: a server may have changed, though its address has not.
+    assert load(*argv)["campaign"] != found["campaign"]
+    sides = [f"trial:{one['trial_id'][:8]}" for one in shown]
+    assert "poisson 50/s" in assay("compare", *sides).stdout
+
+
+def test_prompts_are_fresh_in_each_run(load, assay, tmp_path):
+    """The same schedule twice: no prompt of the second was in the first."""
+    seen = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer_all, args=(listener, seen), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/completions"
+        for _ in range(2):
+            load(url, "--rate", 100, "--requests", 10, "--no-stream", *QUICK)
+    assert len(seen) == 20 and len(set(seen)) == 20
+
+
+def answer_all(listener, seen):
+    """Answers each request on a connection of its own and closes its own half with the last byte, without a word of
+    it in the header; what comes on it later is swallowed, as servers do that linger."""
+    body = b'{"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    kept = []
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        request = b""
+        while b"}" not in request:
+            request += connection.recv(65536)
+        seen.append(request.split(b"\r\n\r\n", 1)[1])
+        connection.sendall(head + body)
+        connection.shutdown(socket.SHUT_WR)
+        kept.append(connection)
+
+
+def test_a_connection_that_ended_with_its_answer_is_not_used_again(load):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer_all, args=(listener, []), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/completions"
+        found = load(url, "--rate", 20, "--requests", 15, "--no-stream", "--timeout", "5s", *QUICK)
+    assert found["points"][0]["outcomes"] == {"ok": 15}
+
+
+def test_a_server_is_started_for_each_run_and_ended(load, assay):
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    command = f"{BUILD / 'assay'} load --null-server port={port},service=1ms"
+    url = f"http://127.0.0.1:{port}/"
+    found = load(url, "--start", command, "--rate", 100, "--requests", 20, "--runs", 2, *QUICK)
+    assert [point["outcomes"] for point in found["points"]] == [{"ok": 20}, {"ok": 20}]
+    assert load(url, "--rate", 100, "--requests", 5, *QUICK, code=4)["points"][0]["outcomes"] == {"cannot_connect": 5}
+    failed = assay("load", url, "--start", "false", "--rate", 1, "--requests", 1, code=1).stderr
+    assert "the server ended before it answered" in failed
 
 
 def test_a_trace_sets_times_and_lengths(load, null_server, tmp_path):
@@ -127,6 +207,10 @@ def test_the_rate_of_a_server_is_bracketed(load, null_server):
         (["http://127.0.0.1:1/", "--find-rate"], "--find-rate needs a limit"),
         (["http://127.0.0.1:1/", "--rate", 1, "--gate"], "--gate needs a limit"),
         (["http://127.0.0.1:1/", "--arrivals", "closed"], "needs --clients"),
+        (["http://127.0.0.1:1/", "--rate", 1, "--start", "serve --api-key x"], "would be in every record"),
+        (["http://127.0.0.1:1/", "--rate", 1, "--start-limit", "5s"], "--start-limit is for"),
+        (["http://127.0.0.1:1/", "--rate", "1,2", "--stamps", "s.csv"], "--stamps is for one run"),
+        (["http://127.0.0.1:1/", "--rate", 1, "--server", "==1"], "--server"),
         (["--null-server", "speed=1"], "is not valid"),
         ([], "which server?"),
     ],

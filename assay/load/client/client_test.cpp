@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "assay/load/client/client.hpp"
-#include "assay/load/null_server.hpp"
 #include "assay/load/point.hpp"
 #include "assay/load/rate_search.hpp"
+#include "assay/load/server/null_server.hpp"
 #include "assay/load/simulation.hpp"
 
 namespace {

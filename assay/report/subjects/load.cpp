@@ -135,6 +135,13 @@ std::string health_text(const load::ClientHealth& client) {
   return text + "\n";
 }
 
+/// Of a client whose windows nobody watched.
+std::string foreign_health_text(const std::string& client, const load::ClientHealth& health) {
+  return fmt::format(
+      "{}: p99 {} late by its own stamps; it does not say whether it was starved, so that limits have no verdict\n",
+      client, format_duration(health.lateness_p99_ns));
+}
+
 std::string certification_text(const LoadPoint& point) {
   const auto& client = point.client;
   return fmt::format(
@@ -142,6 +149,38 @@ std::string certification_text(const LoadPoint& point) {
       "request, {:.1f} % of one CPU\n",
       format_duration(client.lateness_p99_ns), client.starved_windows, client.windows, client.cpu_per_request_ns * 1e-3,
       100 * client.cpu_share);
+}
+
+/// One line for each run: what was offered, what came, and how long it took.
+std::string curve_text(const std::vector<LoadPoint>& points, const Look& look) {
+  using Align = Table::Align;
+  Table table({{"rate", Align::right},
+               {"offered", Align::right},
+               {"answered", Align::right},
+               {"tokens out", Align::right},
+               {"ttft p50", Align::right},
+               {"p90", Align::right},
+               {"latency p50", Align::right},
+               {"p90", Align::right},
+               {"p99", Align::right},
+               {"limits"}});
+  for (const auto& point : points) {
+    const auto cell = [&](load::Metric metric, double quantile) -> std::string {
+      for (const auto& times : point.times) {
+        if (times.metric == metric) return quantile_cell(times.from_schedule, quantile);
+      }
+      return "-";
+    };
+    std::string limits;
+    for (const auto& limit : point.limits) limits += (limits.empty() ? "" : ", ") + words_of(name_of(limit.verdict));
+    if (point.limits.empty()) limits = is_client_starved(point.client) ? "generator starved" : "-";
+    table.add({format_rate(point.arrivals.rate_per_second), format_rate(point.offered_per_second),
+               format_rate(point.answered_per_second),
+               point.output_tokens_per_second ? format_rate(*point.output_tokens_per_second) : "-",
+               cell(load::Metric::ttft, 0.5), cell(load::Metric::ttft, 0.9), cell(load::Metric::latency, 0.5),
+               cell(load::Metric::latency, 0.9), cell(load::Metric::latency, 0.99), limits});
+  }
+  return table.text(look.width) + table.room_note(look.width);
 }
 
 std::string found_text(const load::FoundRate& found, const LoadPoint& last) {
@@ -186,13 +225,17 @@ std::string load_report(const load::LoadResult& result, const Look& look) {
                           result.stream ? ", streamed" : "", result.model ? ", model " + fit(*result.model, 60) : "");
   if (result.points.empty()) return text + "nothing was sent\n";
   const auto& last = result.points.back();
+  const auto health = result.client ? foreign_health_text(*result.client, last.client) : health_text(last.client);
   if (result.found) {
     for (const auto& point : result.points) text += load_progress(point) + "\n";
-    text += "\n" + found_text(*result.found, last) + health_text(last.client);
+    text += "\n" + found_text(*result.found, last) + health;
+  } else if (result.points.size() > 1) {
+    text += fmt::format("{} runs; times count from the schedule\n\n", result.points.size());
+    text += curve_text(result.points, look) + "\n" + health;
   } else {
     text += arrivals_text(last.arrivals) + "\n\n" + volume_text(last) + "\n" + times_text(last, look) + "\n";
     for (const auto& limit : last.limits) text += verdict_text(limit);
-    text += health_text(last.client);
+    text += health;
   }
   if (last.arrivals.kind == load::ArrivalKind::closed) {
     text += "a closed loop sends less while a server is slow: its times say nothing of what users would wait\n";
@@ -202,7 +245,8 @@ std::string load_report(const load::LoadResult& result, const Look& look) {
     text += fmt::format("{:.4g} per million output tokens at {:.4g} an hour\n", *result.price_per_million_output_tokens,
                         *result.price_per_hour);
   }
-  if (last.stopped) text += "stopped early: what was due by then is counted\n";
+  if (result.campaign) text += fmt::format("kept as campaign {}\n", result.campaign->substr(0, 8));
+  if (last.stopped) text += "stopped early: what was due by then is shown and not kept\n";
   return text;
 }
 

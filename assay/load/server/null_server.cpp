@@ -1,4 +1,4 @@
-#include "assay/load/null_server.hpp"
+#include "assay/load/server/null_server.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@
 #include "assay/core/error.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
-#include "assay/load/null_server.hpp"
+#include "assay/load/server/null_server.hpp"
 
 namespace assay::load {
 
