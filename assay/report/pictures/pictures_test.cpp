@@ -72,6 +72,26 @@ TEST(Pictures, AThroughputsIntervalIsThatOfTheTimeTurnedRound) {
   EXPECT_NEAR(pictures[1].series[0].marks[1].y, 50, 1e-9);
 }
 
+TEST(Pictures, RatesOfOneServerAreACurve) {
+  Evidence evidence;
+  for (const double rate : {20.0, 5.0, 10.0}) {
+    auto result = result_of(std::to_string(rate), 1, rate == 20 ? 12 : rate);
+    result.trial.workload.load = ServerLoad{};
+    result.trial.workload.load->rate_per_second = rate;
+    result.median_ns = rate == 20 ? 900e6 : 100e6;
+    evidence.results.push_back(result);
+  }
+  evidence.results.push_back(result_of("other", 1, 7));  // is not a load
+  const auto pictures = load_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 2u);
+  const auto& answered = pictures[0].series[0].marks;
+  ASSERT_EQ(answered.size(), 3u);
+  EXPECT_DOUBLE_EQ(answered[2].x, 20);
+  EXPECT_DOUBLE_EQ(answered[2].y, 12);
+  EXPECT_DOUBLE_EQ(pictures[1].series[0].marks[2].y, 900);
+  EXPECT_NE(pictures[0].answer.find("From 20/s on"), std::string::npos);
+}
+
 TEST(Pictures, MemoryLimitsLeftOfTheRidge) {
   Evidence evidence;
   for (const double bytes : {100.0, 1.0}) {
