@@ -21,6 +21,7 @@
 #include "assay/predict/calibration/score.hpp"
 #include "assay/predict/layers.hpp"
 #include "assay/predict/scaling.hpp"
+#include "assay/predict/traces/trace_explanation.hpp"
 #include "assay/predict/transformer/transformer_scaling.hpp"
 #include "assay/report/exports/result_document.hpp"
 #include "assay/report/page.hpp"
@@ -70,6 +71,7 @@ Formats all() {
   formats.add<predict::LayerTable>("layers");
   formats.add<predict::ScalingPrediction>("prediction");
   formats.add<predict::TransformerPrediction>("transformer");
+  formats.add<predict::TraceExplanation>("explanation");
   formats.add<predict::PredictionScore>("score");
   formats.add<predict::ClusterCalibration>("cluster_calibration");
   formats.add<report::Fleet>("fleet");

@@ -49,6 +49,7 @@ RankBreakdown breakdown_of(const TraceWindow& window) {
   out.step_seconds = window.step_seconds();
   if (busy.empty()) return out;
   const TimeSpans all{{busy.front().begin_ns, busy.back().end_ns}};
+  out.device_seconds = 1e-9 * static_cast<double>(length_ns(all)) / static_cast<double>(window.steps);
   const auto idle = without(all, busy);
   const auto late = late_launches(window, idle);
   const auto input = common(idle, window.input);

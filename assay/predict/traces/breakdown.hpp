@@ -11,6 +11,7 @@ struct RankBreakdown {
   std::string file;
   std::int64_t steps = 1;
   double step_seconds = 0;
+  double device_seconds = 0;  ///< of a step, from the first work to the last: what the shares are of
   double compute = 0;
   double communication = 0;             ///< all of it
   double exposed_communication = 0;     ///< while nothing is computed
@@ -28,6 +29,7 @@ void describe(V& v, RankBreakdown& b) {
   v("file", b.file);
   v("steps", b.steps);
   v("step_seconds", b.step_seconds);
+  v("device_seconds", b.device_seconds);
   v("compute", b.compute);
   v("communication", b.communication);
   v("exposed_communication", b.exposed_communication);

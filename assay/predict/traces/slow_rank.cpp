@@ -32,7 +32,8 @@ double more_than_others(std::size_t slow, std::size_t count, const Value& value)
 
 void find_where(SlowRank& out, std::size_t slow, const std::vector<RankBreakdown>& ranks) {
   const auto seconds_of = [&](double RankBreakdown::*share) {
-    return more_than_others(slow, ranks.size(), [&](std::size_t i) { return ranks[i].*share * ranks[i].step_seconds; });
+    return more_than_others(slow, ranks.size(),
+                            [&](std::size_t i) { return ranks[i].*share * ranks[i].device_seconds; });
   };
   for (const auto& [name, share] :
        {std::pair{"compute", &RankBreakdown::compute}, std::pair{"input", &RankBreakdown::input},

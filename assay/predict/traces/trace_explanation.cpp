@@ -1,7 +1,6 @@
 #include "assay/predict/traces/trace_explanation.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "assay/core/error.hpp"
 #include "assay/predict/traces/slow_rank.hpp"
@@ -87,7 +86,11 @@ std::vector<TraceCause> causes_of(const TraceExplanation& known, const Trials& t
   add(TraceCauseKind::host, trials.step_seconds(as_it_is.with(Spent::host, 0)));
   add(TraceCauseKind::copies, trials.step_seconds(as_it_is.with(Spent::copy, 0)));
   add(TraceCauseKind::waiting, trials.step_seconds(as_it_is.with(Spent::waiting, 0)));
-  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.saved > b.saved; });
+  // A rank that can be named says more than a kind of time that would save about the same.
+  const auto weight = [](const TraceCause& one) {
+    return one.saved + (one.kind == TraceCauseKind::slow_rank && one.saved >= kWorthNaming ? kWorthNaming : 0);
+  };
+  std::stable_sort(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
   // What the job is for comes first only where nothing else is worth naming.
   const TraceCause compute{TraceCauseKind::compute,
                            std::max(0.0, 1 - trials.step_seconds(as_it_is.with(Spent::compute, 0.5)) / step)};

@@ -158,6 +158,12 @@ TEST(Explanation, NamesInputFirstWhereTheStepWaitsForIt) {
   EXPECT_NE(explain_traces({with_loader(3).trace()}, {}, 2).causes.front().kind, TraceCauseKind::input);
 }
 
+TEST(TraceWindow, LeavesOutWhatWasLaunchedBeforeTheTrace) {
+  auto written = with_events();
+  written.add("kernel", "earlier", 0, 50, 7, {{"correlation", 999}, {"stream", 7}, {"device", 0}});
+  EXPECT_EQ(window_of(written.trace(), {}).works.size(), 4u);
+}
+
 TEST(Explanation, RefusesTwoTracesOfOneRank) {
   const auto trace = with_events().trace();
   try {

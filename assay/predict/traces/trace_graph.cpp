@@ -57,20 +57,26 @@ class RankGraph {
     return std::max(work(index).begin_ns, window_.works[index].launched_ns.value_or(work(index).begin_ns));
   }
 
-  /// The usual time from a call to its work where the stream is idle, and between works that follow each other.
+  /// The shortest usual time from a call to its work where the stream is idle, and between works that follow each
+  /// other. Works that wait for an event say nothing of either.
   void find_usual_delays() {
+    constexpr double kShort = 0.1;
     std::map<std::int64_t, std::int64_t> ended;
     std::vector<double> launches;
     std::vector<double> gaps;
-    for (const auto& one : window_.works) {
+    for (std::size_t i = 0; i < window_.works.size(); ++i) {
+      const auto& one = window_.works[i];
       const auto before = ended.find(one.work.queue);
       const bool idle = before == ended.end() || (one.launched_ns && before->second < *one.launched_ns);
-      if (one.launched_ns && idle) launches.push_back(static_cast<double>(one.work.begin_ns - *one.launched_ns));
-      if (before != ended.end() && !idle) gaps.push_back(static_cast<double>(one.work.begin_ns - before->second));
+      const auto add = [&](std::vector<double>& delays, std::int64_t cause_ns) {
+        if (waits_.of_work(i).empty()) delays.push_back(static_cast<double>(one.work.begin_ns - cause_ns));
+      };
+      if (one.launched_ns && idle) add(launches, *one.launched_ns);
+      if (before != ended.end() && !idle) add(gaps, before->second);
       ended[one.work.queue] = one.work.end_ns;
     }
-    if (!launches.empty()) usual_launch_ns_ = static_cast<std::int64_t>(stats::median(launches));
-    if (!gaps.empty()) usual_gap_ns_ = static_cast<std::int64_t>(stats::median(gaps));
+    if (!launches.empty()) usual_launch_ns_ = static_cast<std::int64_t>(stats::quantile(launches, kShort));
+    if (!gaps.empty()) usual_gap_ns_ = static_cast<std::int64_t>(stats::quantile(gaps, kShort));
   }
 
   void add_points() {

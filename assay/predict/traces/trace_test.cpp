@@ -130,6 +130,7 @@ TEST(Breakdown, PartsTheTimeOfADevice) {
                          .trace();
   const auto parts = breakdown_of(window_of(trace, {}));
   EXPECT_NEAR(parts.step_seconds, 120e-6, 1e-12);
+  EXPECT_NEAR(parts.device_seconds, 100e-6, 1e-12);
   EXPECT_NEAR(parts.compute, .50, 1e-12);
   EXPECT_NEAR(parts.communication, .25, 1e-12);
   EXPECT_NEAR(parts.exposed_communication, .10, 1e-12);

@@ -51,6 +51,8 @@ void add_works(TraceWindow& window) {
   }
   for (const auto& work : window.trace->works) {
     const auto call = work.correlation >= 0 ? calls.find(work.correlation) : calls.end();
+    // Where calls are in the trace, work without one was launched before it began, by a step that is not in it.
+    if (window.is_marked && !calls.empty() && call == calls.end()) continue;
     LaunchedWork launched{work, std::nullopt, 0};
     if (call != calls.end()) {
       launched.launched_ns = call->second->begin_ns;

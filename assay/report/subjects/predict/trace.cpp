@@ -22,7 +22,9 @@ std::string share_text(double share) {
 }
 
 /// A kernel's name without the arguments of its templates and its parameters.
-std::string short_name(const std::string& name) {
+std::string short_name(std::string name) {
+  const std::string unnamed = "(anonymous namespace)::";
+  for (auto at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed)) name.erase(at, unnamed.size());
   auto text = name.substr(0, name.find_first_of("<("));
   if (text.starts_with("void ")) text.erase(0, 5);
   return text.empty() ? name : text;
