@@ -10,7 +10,6 @@ namespace assay::predict {
 namespace {
 
 constexpr double kServerMemoryShare = 0.9;
-constexpr std::int64_t kMostBatch = 256;      // that servers run by default
 constexpr std::int64_t kMostSimulated = 8;    // replicas: more of them are alike
 constexpr std::int64_t kFewRequests = 600;    // while replicas are searched
 constexpr std::int64_t kManyRequests = 3000;  // of what is shown
@@ -42,7 +41,7 @@ class CapacityTrial {
   CapacityTrial(const CapacityQuestion& question, const ServedModel& model, const KernelTimes& times, double room)
       : question_(question) {
     const auto tokens = static_cast<double>(question.load.prompt_tokens + question.load.output_tokens);
-    const auto batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, kMostBatch);
+    const auto batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, question.most_sequences);
     limits_.batch = batch;
     limits_.cache_tokens = static_cast<std::int64_t>(std::min(room, 1e6) * tokens);
     limits_.step_tokens = std::max<std::int64_t>(limits_.step_tokens, 2 * batch);
@@ -180,8 +179,9 @@ std::optional<FoundServers> search_servers(const CapacityTrial& trial, const Cap
 
 /// What holds the servers back, by where the time goes.
 std::string capacity_limit(const CapacityOption& option, const CapacityQuestion& question) {
-  if (option.mean_batch > 0.8 * std::min(option.room, static_cast<double>(kMostBatch)) && option.room < kMostBatch) {
-    return "room for caches";
+  const auto most = static_cast<double>(question.most_sequences);
+  if (option.mean_batch > 0.8 * std::min(option.room, most)) {
+    return option.room < most ? "room for caches" : "the sequences that a server runs at once";
   }
   const auto& c = question.stack.constants;
   const double decode = 1 - option.prompt_share;

@@ -42,6 +42,7 @@ struct CapacityQuestion {
   ServingLoad load;  ///< of all servers together
   std::vector<ServingLimit> limits;
   bool disaggregated = false;            ///< prompts on servers of their own
+  std::int64_t most_sequences = 256;     ///< that a server runs at once
   std::int64_t most_replicas = 4096;     ///< beyond which nothing is tried
   std::optional<double> price_per_hour;  ///< of one device
 };

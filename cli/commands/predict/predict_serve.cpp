@@ -155,6 +155,9 @@ void add_serve_flags(CLI::App& command, ServeFlags& f) {
       ->allow_extra_args(false);
   option("--splits", f.splits, "Try these tensor splits [1-8*2]");
   option("--price", f.prices, "Set the price of a device, DEVICE=PER_HOUR; may be repeated")->allow_extra_args(false);
+  option("--sequences", f.sequences, "Let a server run this many sequences at once")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   command.add_flag("--disaggregate", f.disaggregated, "Give prompts servers of their own")->group(kServeGroup);
   option("--seed", f.seed, "Draw arrivals from this seed")->check(CLI::Range(0, 1 << 30))->capture_default_str();
   option("--markdown", f.markdown, "Write the answer to this file as Markdown too")->type_name("PATH");
@@ -185,6 +188,7 @@ void print_service(const ServeFlags& flags, const std::string& calibrate, bool a
   asked.load = load_of(flags);
   asked.limits = limits_of(flags.limits);
   asked.disaggregated = flags.disaggregated;
+  asked.most_sequences = flags.sequences;
   std::vector<std::string> devices(kUsualDevices.begin(), kUsualDevices.end());
   if (!flags.devices.empty()) devices = flags.devices;
   for (const auto& name : devices) {

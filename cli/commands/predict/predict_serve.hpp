@@ -19,6 +19,7 @@ struct ServeFlags {
   std::vector<std::string> devices;
   std::string splits;
   std::vector<std::string> prices;
+  std::int64_t sequences = 256;
   bool disaggregated = false;
   std::int64_t seed = 1;
   std::string markdown;
