@@ -134,8 +134,8 @@ def write(job, folder):
 
 
 def with_stall(trace, us):
-    """A trace whose loader takes `us` longer in each step: all that the host does after it comes later by that, and what
-    it launches too. Only sound where the device never begins before its launch, which moving both keeps."""
+    """A trace whose loader takes `us` longer in each step: all that the host does after it comes later by that, and so
+    does what it launches."""
     marks = [event for event in trace["traceEvents"] if "enumerate(DataLoader)" in str(event.get("name"))]
     ends = sorted(event["ts"] + event["dur"] for event in marks)
     launched = {
@@ -151,7 +151,7 @@ def with_stall(trace, us):
         at = event["ts"] if host else launched.get(event.get("args", {}).get("correlation"), event["ts"])
         begin = sum(at >= end for end in ends)
         if host:
-            # What the loader is part of, such as its step, grows by the stalls within.
+            # The loader, and what it is part of, such as its step, grow by the stalls within.
             event["dur"] += us * (sum(event["ts"] + event["dur"] >= end for end in ends) - begin)
         event["ts"] += us * begin
     return out

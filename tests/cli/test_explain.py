@@ -1,4 +1,4 @@
-"""`assay explain` on made-up jobs whose causes are known, on public traces beside their oracle, and on what it refuses."""
+"""`assay explain` on made-up jobs whose causes are known, on public traces beside their oracle, and its refusals."""
 
 import gzip
 import importlib.util
