@@ -66,9 +66,7 @@ def path(analysis, annotation, number):
 
 def look(file, annotation, number):
     """Files are taken for rank 0 each: ranks of different jobs must not meet."""
-    analysis = TraceAnalysis(
-        trace_files={0: str(file)}, trace_dir=str(file.parent), include_last_profiler_step=True
-    )
+    analysis = TraceAnalysis(trace_files={0: str(file)}, trace_dir=str(file.parent), include_last_profiler_step=True)
     return shares(analysis) | path(analysis, annotation, number)
 
 
