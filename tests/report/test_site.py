@@ -44,12 +44,19 @@ def links_of(page):
     return [link for link in LINK.findall(page.read_text()) if not link.startswith("#")]
 
 
-def assert_whole(site):
-    """Each page is complete, and whatever leads to another finds it."""
-    for page in pages_of(site):
+def assert_whole(site, reached=False):
+    """Each page is complete, and whatever leads to another finds it; of a site that is being written, each page that a
+    reader can reach from the index."""
+    pages = [site / "index.html"] if reached else pages_of(site)
+    seen = set(pages)
+    for page in pages:
         assert page.read_text().endswith("</html>\n"), page
         for link in links_of(page):
-            assert (page.parent / link).is_file(), (page, link)
+            target = (page.parent / link).resolve()
+            assert target.is_file(), (page, link)
+            if target not in seen and target.suffix == ".html":
+                seen.add(target)
+                pages.append(target)
 
 
 def files_of(site):
@@ -272,7 +279,7 @@ def readable_after_kills(user, program):
         for number in numbers:
             killed_at(user, call, number, program)
             try:
-                assert_whole(user.path / "site")
+                assert_whole(user.path / "site", reached=True)
             except AssertionError:
                 return False
     return True

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
@@ -44,15 +45,17 @@ process::Fd locked(const fs::path& path) {
   fail(ErrorKind::usage, "{}: another program is writing this site. Wait for its end.", path.string());
 }
 
-Manifest read_known(const fs::path& path) {
+/// Throws where the folder is somebody else's: before anything is written there.
+void refuse_other_files(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path / kManifest, error)) {
-    if (!holds_files(path)) return {};
-    fail(ErrorKind::usage,
-         "{} holds files, and none of them is {}: it is not a site that this program wrote. Name an empty or a new "
-         "folder.",
-         path.string(), kManifest);
-  }
+  if (fs::exists(path / kManifest, error) || !holds_files(path)) return;
+  fail(ErrorKind::usage,
+       "{} holds files, and none of them is {}: it is not a site that this program wrote. Name an empty or a new "
+       "folder.",
+       path.string(), kManifest);
+}
+
+Manifest read_known(const fs::path& path) {
   try {
     return parse_manifest(read_file(path / kManifest, kMostManifestBytes));
   } catch (const FileError&) {
@@ -67,11 +70,16 @@ Manifest read_known(const fs::path& path) {
 
 Folder::Folder(fs::path path) : path_(std::move(path)) {
   make_folder(path_);
+  refuse_other_files(path_);
   lock_ = locked(path_);
-  known_ = read_known(path_);
   std::error_code error;
   fs::remove_all(path_ / kStaging, error);
   if (error) file_failed(error.value(), "remove", (path_ / kStaging).string());
+  if (!fs::exists(path_ / kManifest, error)) {  // a first build that is cut off leaves a folder that is known as ours
+    write_staged(kManifest, manifest_text({}));
+    place(kManifest);
+  }
+  known_ = read_known(path_);
 }
 
 bool Folder::is_there(const PageEntry& page) const {
@@ -95,38 +103,42 @@ void Folder::put(PageEntry page, const std::string& text) {
   page.content = hash_hex(text);
   page.bytes = static_cast<std::int64_t>(text.size());
   const auto found = known_.find(page.path);
-  if (found == known_.end() || found->second.content != page.content || !is_there(page)) stage(page.path, text);
+  if (found == known_.end() || found->second.content != page.content || !is_there(page)) {
+    write_staged(page.path, text);
+    staged_.push_back(page.path);
+  }
   keep(page);
 }
 
-void Folder::stage(const std::string& path, const std::string& text) {
+void Folder::write_staged(const std::string& path, const std::string& text) const {
   const auto file = path_ / kStaging / path;
   make_folder(file.parent_path());
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
   if (!out) file_failed(errno, "write", file.string());
-  staged_.push_back(path);
+}
+
+void Folder::place(const std::string& path) const {
+  make_folder((path_ / path).parent_path());
+  if (rename((path_ / kStaging / path).c_str(), (path_ / path).c_str()) != 0)
+    file_failed(errno, "write", (path_ / path).string());
 }
 
 void Folder::finish() {
-  stage(kManifest, manifest_text(pages_));
-  // Whole on the disk before any of it gets its name; the manifest comes last, so that a build that is cut off here is
-  // done again.
+  write_staged(kManifest, manifest_text(pages_));
+  // Whole on the disk before any of it gets its name.
   process::Fd folder(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || syncfs(folder.get()) != 0) file_failed(errno, "write", path_.string());
-  for (const auto& path : staged_) {
-    make_folder((path_ / path).parent_path());
-    if (rename((path_ / kStaging / path).c_str(), (path_ / path).c_str()) != 0)
-      file_failed(errno, "write", (path_ / path).string());
-  }
-  staged_.pop_back();  // the manifest is not a page
-  for (const auto& [path, page] : known_) {
-    if (pages_.contains(path)) continue;
-    std::error_code ignored;  // somebody may have removed it already
-    if (fs::remove(path_ / path, ignored)) ++removed_;
-  }
+  // New pages first, to which nothing leads yet: what leads to them is replaced after them. The manifest comes last, so
+  // that a build that is cut off here is done again.
+  std::stable_partition(staged_.begin(), staged_.end(), [&](const auto& path) { return !known_.contains(path); });
+  for (const auto& path : staged_) place(path);
   std::error_code ignored;
+  for (const auto& [path, page] : known_) {
+    if (!pages_.contains(path) && fs::remove(path_ / path, ignored)) ++removed_;
+  }
+  place(kManifest);
   fs::remove_all(path_ / kStaging, ignored);
 }
 

@@ -41,13 +41,14 @@ class Folder {
 
  private:
   bool is_there(const PageEntry& page) const;
-  void stage(const std::string& path, const std::string& text);
+  void write_staged(const std::string& path, const std::string& text) const;
+  void place(const std::string& path) const;  ///< gives a staged file its name
 
   std::filesystem::path path_;
   process::Fd lock_;
   Manifest known_;
   Manifest pages_;
-  std::vector<std::string> staged_;  ///< paths
+  std::vector<std::string> staged_;  ///< paths of pages
   std::int64_t removed_ = 0;
 };
 

@@ -95,6 +95,16 @@ TEST_F(SiteFolder, NothingIsInItsPlaceBeforeTheEnd) {
   EXPECT_FALSE(fs::exists(path_ / ".assay-site.next"));
 }
 
+TEST_F(SiteFolder, AFirstBuildThatWasCutOffIsDoneAgain) {
+  {
+    Folder folder(path_);
+    folder.put({"index.html", "", "", 0}, "new");
+  }
+  write("index.html", "new");  // placed, and then the program was killed before the manifest was
+  Folder folder(path_);
+  EXPECT_TRUE(folder.known().empty());
+}
+
 TEST_F(SiteFolder, OnlyWhatDiffersIsWrittenAndWhatIsGoneIsRemoved) {
   {
     Folder folder(path_);
