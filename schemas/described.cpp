@@ -22,6 +22,8 @@
 #include "assay/predict/layers.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/traces/trace_explanation.hpp"
+#include "assay/predict/search/plan_search.hpp"
+#include "assay/predict/training/training.hpp"
 #include "assay/predict/transformer/transformer_scaling.hpp"
 #include "assay/report/exports/result_document.hpp"
 #include "assay/report/page.hpp"
@@ -72,6 +74,8 @@ Formats all() {
   formats.add<predict::ScalingPrediction>("prediction");
   formats.add<predict::TransformerPrediction>("transformer");
   formats.add<predict::TraceExplanation>("explanation");
+  formats.add<predict::PlanSearch>("plan_search");
+  formats.add<predict::TrainingPlans>("training_plans");
   formats.add<predict::PredictionScore>("score");
   formats.add<predict::ClusterCalibration>("cluster_calibration");
   formats.add<report::Fleet>("fleet");

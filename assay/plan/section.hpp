@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/core/text/json.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/text.hpp"

@@ -60,10 +60,11 @@ std::string body_of(const ReportPage& page) {
   for (const auto& source : page.sources) out += element("p", source);
   out += "</header>\n";
   if (page.verdict) out += verdict_html(*page.verdict);
+  const std::string numbers = page.footer.empty() ? "Numbers are medians over fresh processes; intervals are 95 % over "
+                                                    "processes unless stated otherwise."
+                                                  : page.footer;
   return out + pictures_html(page.pictures) + table_html(page.results) +
-         element("footer", fmt::format("Written by assay {} at {}. Numbers are medians over fresh processes; intervals "
-                                       "are 95 % over processes unless stated otherwise.",
-                                       page.assay_version, page.created_utc));
+         element("footer", fmt::format("Written by assay {} at {}. {}", page.assay_version, page.created_utc, numbers));
 }
 
 /// Nulls, empty text and false left out: a page has thousands of marks, and most have little to say.

@@ -52,6 +52,7 @@ struct ReportPage {
   std::optional<Verdict> verdict;    ///< null where no run gave a number
   std::vector<Picture> pictures;
   TextTable results;
+  std::string footer;  ///< what its numbers are; empty: measured ones
 };
 
 template <typename V>
@@ -64,6 +65,7 @@ void describe(V& v, ReportPage& p) {
   v("verdict", p.verdict);
   required(v, "pictures", p.pictures);
   required(v, "results", p.results);
+  v("footer", p.footer);
 }
 
 /// The page as one HTML file that asks for nothing outside itself. `form` is the page that was built with the script in

@@ -8,6 +8,7 @@
 #include "assay/store/selection.hpp"
 #include "assay/store/store.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/report_form.hpp"
 #include "cli/output.hpp"
 #include "cli/paths.hpp"
 
@@ -24,19 +25,6 @@ struct ReportFlags {
   std::string site;
 };
 
-/// The page that was built with the script in it.
-std::string read_form() {
-  const auto path = share_folder() / "report.html";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    fail(ErrorKind::failure,
-         "{} is not there: this program was built without node and npm. Install them, then configure and build again; "
-         "`assay show` and `assay export` need neither.",
-         path.string());
-  }
-  return read_file(path, kMostFormBytes);
-}
-
 std::vector<store::CampaignRow> chosen_campaigns(store::Store& store, const ReportFlags& o) {
   auto all = store.campaigns();
   if (all.empty()) fail(ErrorKind::usage, "{} has no campaign. `assay run` makes one.", store::shown_location(o.store));
@@ -47,7 +35,7 @@ std::vector<store::CampaignRow> chosen_campaigns(store::Store& store, const Repo
 }
 
 void write_report(const ReportFlags& o) {
-  const auto form = read_form();
+  const auto form = report_form();
   const auto store = store::open_store(o.store, store::Access::read);
   auto evidence = report::gather_evidence(*store, chosen_campaigns(*store, o));
   evidence.store = store::shown_location(o.store);
@@ -94,6 +82,18 @@ void add_report(CLI::App& command, Invocation& invocation) {
 }
 
 }  // namespace
+
+std::string report_form() {
+  const auto path = share_folder() / "report.html";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    fail(ErrorKind::failure,
+         "{} is not there: this program was built without node and npm. Install them, then configure and build again; "
+         "`assay show` and `assay export` need neither.",
+         path.string());
+  }
+  return read_file(path, kMostFormBytes);
+}
 
 const Command commands::report{"report", "Write pictures of what a store holds, as one HTML file for any browser",
                                add_report};

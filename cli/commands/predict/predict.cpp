@@ -11,6 +11,7 @@
 #include "assay/report/subjects/predict/transformer.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_calibrate.hpp"
+#include "cli/commands/predict/predict_plan.hpp"
 #include "cli/commands/predict/predict_rows.hpp"
 #include "cli/commands/predict/predict_score.hpp"
 #include "cli/commands/predict/predict_serve.hpp"
@@ -31,6 +32,7 @@ constexpr double kSlowDownMost = 1.2;
 struct PredictFlags {
   PredictSource source;
   std::string cluster;
+  std::vector<std::string> clusters;
   std::string new_cluster;
   std::string devices;
   std::string scaling = "weak";
@@ -53,6 +55,7 @@ struct PredictFlags {
   TransformerFlags transformer;
   RowsFlags rows;
   ServeFlags serve;
+  PlanFlags plan;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -310,7 +313,11 @@ void add_practice_flags(CLI::App& command, PredictFlags& o) {
 void add_predict(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<PredictFlags>();
   add_source_flags(command, o->source);
-  command.add_option("--cluster", o->cluster, "Predict for the cluster of this file (.yaml; docs/predict.md)")
+  command
+      .add_option("--cluster", o->clusters,
+                  "Predict for the cluster of this file (.yaml; docs/predict.md); with --search and --training two or "
+                  "more stand beside each other")
+      ->allow_extra_args(false)
       ->type_name("PATH");
   command
       .add_option("--new-cluster", o->new_cluster,
@@ -333,6 +340,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       ->allow_extra_args(false);
   add_transformer_flags(command, o->transformer);
   add_rows_flags(command, o->rows);
+  add_plan_flags(command, o->plan);
   add_score_flags(command, o->scores);
   add_serve_flags(command, o->serve);
   command
@@ -349,6 +357,8 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "assay predict resnet50 --cluster c.yaml --campaign measured --fusion optimal --trace step.json\n"
       "assay predict gpt3 --hidden 12288 --blocks 96 --heads 96 --sequence 2048 --vocabulary 51200 --tensor 8 \\\n"
       "  --pipeline 8 --global-batch 64 --cluster c.yaml --devices 64\n"
+      "assay predict llama3-70b --search --cluster c.yaml --devices 64-256*2 --global-batch 512 --sequence 8192\n"
+      "assay predict llama3-70b --training examples/trainings/llama3.1_405b.yaml --cluster c.yaml\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
       "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
       "assay predict --score --store s.db --published times.csv\n"
@@ -356,6 +366,15 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "  --slo 'ttft p99<1s' --slo 'tpot p99<50ms'");
   command.callback([o, &command, &invocation] {
     if (is_serve_asked(command, o->serve)) return print_service(o->serve, o->calibrate, o->json);
+    if (is_plan_asked(command, o->plan)) {
+      print_plan(command, o->plan,
+                 {o->source.network, o->clusters, o->devices, o->calibrate, o->rows.columns, o->json});
+      return;
+    }
+    if (o->clusters.size() > 1) {
+      fail(ErrorKind::usage, "--cluster: one file, or two and more with --search or --training.");
+    }
+    if (!o->clusters.empty()) o->cluster = o->clusters.front();
     o->is_transformer = is_transformer_asked(command);
     if (!o->rows.rows.empty() || !o->rows.columns.empty()) {
       refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");

@@ -1,0 +1,196 @@
+#include "cli/commands/predict/predict_plan.hpp"
+
+#include <filesystem>
+
+#include "assay/core/clock.hpp"
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/units.hpp"
+#include "assay/plan/sweeps/sweep.hpp"
+#include "assay/predict/models/catalogue.hpp"
+#include "assay/predict/models/hf_config.hpp"
+#include "assay/report/page.hpp"
+#include "assay/report/subjects/predict/plan_pictures.hpp"
+#include "assay/report/subjects/predict/plan_search.hpp"
+#include "assay/report/subjects/predict/training.hpp"
+#include "cli/command.hpp"
+#include "cli/commands/predict/predict_rows.hpp"
+#include "cli/commands/report_form.hpp"
+#include "cli/flags/choice.hpp"
+#include "cli/output.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr const char* kPlanGroup = "Plans of transformers";
+constexpr std::size_t kMostMeasuredBytes = 64u << 20;
+
+predict::ModelShape model_asked(const std::string& named) {
+  if (named.empty()) fail(ErrorKind::usage, "name the model: llama3-70b, or the path of its config.json.");
+  return named.ends_with(".json") ? predict::read_hf_config(named) : predict::model_named(named);
+}
+
+predict::StepBasis basis_of(const PlanJob& job) {
+  if (job.calibrate.empty() != job.columns.empty()) {
+    fail(ErrorKind::usage, "--calibrate and --columns belong together: measured jobs, and what their columns mean.");
+  }
+  if (job.calibrate.empty()) return {};
+  const auto text = read_file(job.calibrate, kMostMeasuredBytes);
+  if (text.size() > kMostMeasuredBytes) fail(ErrorKind::bad_input, "{} is larger than 64 MiB.", job.calibrate);
+  const auto map = predict::read_row_map(job.columns);
+  const predict::NamedColumns table(text, job.calibrate, "A table of training jobs, one a row; docs/training.md.");
+  return {map, read_jobs(table, map)};
+}
+
+std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
+  if (job.clusters.empty()) {
+    fail(ErrorKind::usage, "--cluster is missing: a file that says what it runs on. docs/predict.md has one.");
+  }
+  std::vector<predict::Cluster> clusters;
+  for (const auto& path : job.clusters) clusters.push_back(predict::read_cluster(path));
+  return clusters;
+}
+
+/// Mixed precision with Adam and flash attention, gradients summed under the backward pass.
+predict::StepPlan usual_practice() {
+  predict::StepPlan practice;
+  practice.overlapped_gradients = true;
+  return practice;
+}
+
+double reserve_of(const PlanFlags& flags) {
+  return flags.reserve.empty() ? predict::kUsualReserve : parse_share(flags.reserve, "--reserve");
+}
+
+std::int64_t needed_size(const CLI::App& command, const char* flag, const char* what) {
+  if (command.count(flag) == 0) fail(ErrorKind::usage, "{} is missing: {}.", flag, what);
+  return command.get_option(flag)->as<std::int64_t>();
+}
+
+void write_pictures(const PlanFlags& flags, const std::string& title, const std::vector<std::string>& sources,
+                    std::vector<report::Picture> pictures, const std::string& words) {
+  if (!flags.pictures.empty()) {
+    std::error_code ignored;
+    std::filesystem::create_directories(flags.pictures, ignored);
+    for (const auto& picture : pictures) {
+      write_output((std::filesystem::path(flags.pictures) / (picture.id + ".svg")).string(), standalone_svg(picture));
+    }
+  }
+  if (flags.page.empty()) return;
+  report::ReportPage page;
+  page.title = title;
+  page.created_utc = utc_now();
+  page.assay_version = ASSAY_VERSION;
+  page.sources = sources;
+  page.pictures = std::move(pictures);
+  for (auto& picture : page.pictures) picture.command = words;
+  page.footer = "Predicted, not measured: ranges are 90 % and say what they rest on in the command's own answer.";
+  write_output(flags.page, html_page(page, report_form()));
+}
+
+/// Memory of a device of the cluster, as it is sold.
+double device_bytes(const predict::Cluster& cluster) {
+  return step_device(cluster).sheet.memory_bytes;
+}
+
+void print_search(const CLI::App& command, const PlanFlags& flags, const PlanJob& job) {
+  predict::PlanQuestion question;
+  question.model = model_asked(job.model);
+  question.clusters = clusters_of(job);
+  if (!job.devices.empty()) question.devices = plan::sweep_numbers(job.devices, "--devices");
+  question.practice = usual_practice();
+  question.practice.sequence = needed_size(command, "--sequence", "the tokens of a sequence, such as 8192");
+  question.global_batch =
+      needed_size(command, "--global-batch", "the sequences of a step over all devices, such as 1024");
+  if (command.count("--precision") > 0) {
+    question.practice.precision =
+        choice_of<predict::StepPrecision>(command.get_option("--precision")->as<std::string>(), "--precision");
+  }
+  question.reserve = reserve_of(flags);
+  if (!flags.tokens.empty()) question.tokens = predict::parse_tokens(flags.tokens, "--tokens");
+  if (!flags.within.empty()) question.within_seconds = parse_seconds(flags.within, "--within");
+  if (flags.price > 0) question.most_price = flags.price;
+  question.most = static_cast<std::size_t>(flags.top);
+  const auto said = search_plans(question, basis_of(job));
+  write_pictures(flags, "Splits of " + said.model, {said.choice},
+                 report::search_pictures(said, device_bytes(question.clusters.front())), "assay predict --search");
+  job.json ? print_json(to_json(said)) : print_document(report::plan_search_document(said));
+}
+
+void print_training(const PlanFlags& flags, const PlanJob& job) {
+  const auto model = model_asked(job.model);
+  const auto file = predict::read_training(flags.training);
+  std::vector<predict::TrainingQuestion> questions;
+  for (const auto& cluster : clusters_of(job)) {
+    questions.push_back({model, cluster, file, usual_practice(), reserve_of(flags), 1});
+  }
+  const auto said = plan_trainings(questions, basis_of(job));
+  write_pictures(flags, "Training: " + file.name, {said.plans.front().cluster},
+                 report::training_pictures(said, device_bytes(questions.front().cluster)), "assay predict --training");
+  job.json ? print_json(to_json(said)) : print_document(report::training_document(said));
+}
+
+}  // namespace
+
+void add_plan_flags(CLI::App& command, PlanFlags& flags) {
+  command
+      .add_flag("--search", flags.search,
+                "Find the best split of a transformer over devices, among all that fit (docs/plan.md)")
+      ->group(kPlanGroup);
+  command
+      .add_option("--training", flags.training,
+                  "Predict a whole training with its failures and checkpoints, as this file states it (docs/plan.md)")
+      ->type_name("PATH")
+      ->group(kPlanGroup);
+  command
+      .add_option("--tokens", flags.tokens, "Train on this many tokens in all, such as 15.6T: give time and price too")
+      ->group(kPlanGroup);
+  command.add_option("--within", flags.within, "Take the cheapest that ends within this time, such as 30d")
+      ->group(kPlanGroup);
+  command
+      .add_option("--price", flags.price, "Leave out what costs more than this, in the currency of the cluster file")
+      ->check(CLI::Range(1e-9, 1e18))
+      ->group(kPlanGroup);
+  command.add_option("--reserve", flags.reserve, "Leave this share of a device's memory free [10%]")->group(kPlanGroup);
+  command.add_option("--top", flags.top, "Rank this many splits")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str()
+      ->group(kPlanGroup);
+  command.add_option("--pictures", flags.pictures, "Write pictures of the answer to this folder, as SVG")
+      ->type_name("PATH")
+      ->group(kPlanGroup);
+  command.add_option("--page", flags.page, "Write the pictures as one HTML file for any browser")
+      ->type_name("PATH")
+      ->group(kPlanGroup);
+}
+
+bool is_plan_asked(const CLI::App& command, const PlanFlags& flags) {
+  if (flags.search || !flags.training.empty()) return true;
+  for (const auto* option : command.get_options()) {
+    if (option->get_group() != kPlanGroup || option->count() == 0) continue;
+    fail(ErrorKind::usage, "{} belongs to a plan. Add --search, or --training with its file.", option->get_name());
+  }
+  return false;
+}
+
+void print_plan(const CLI::App& command, const PlanFlags& flags, const PlanJob& job) {
+  if (flags.search && !flags.training.empty()) {
+    fail(ErrorKind::usage,
+         "--search and --training are two questions. Stages of a training without split: are searched.");
+  }
+  if (flags.search) {
+    refuse_others(
+        command,
+        {"network", "--search", "--cluster", "--devices", "--global-batch", "--sequence", "--precision", "--tokens",
+         "--within", "--price", "--reserve", "--top", "--pictures", "--page", "--calibrate", "--columns", "--json"},
+        "--search chooses the split itself");
+    print_search(command, flags, job);
+    return;
+  }
+  refuse_others(
+      command,
+      {"network", "--training", "--cluster", "--reserve", "--pictures", "--page", "--calibrate", "--columns", "--json"},
+      "the file of --training states it");
+  print_training(flags, job);
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/flags/answer.hpp"
+
+namespace assay::cli {
+
+/// Flags of a search for the best split, and of a whole training.
+struct PlanFlags {
+  bool search = false;
+  std::string training;
+  std::string tokens;
+  std::string within;
+  double price = 0;
+  std::string reserve;
+  std::int64_t top = 10;
+  std::string pictures;
+  std::string page;
+};
+
+/// What of the other flags of the command belongs to it.
+struct PlanJob {
+  std::string model;
+  std::vector<std::string> clusters;
+  std::string devices;
+  std::string calibrate;  ///< measured jobs
+  std::string columns;    ///< their map
+  bool json = false;
+};
+
+void add_plan_flags(CLI::App& command, PlanFlags& flags);
+
+/// Throws Error{usage} where flags of a plan are given without --search or --training.
+bool is_plan_asked(const CLI::App& command, const PlanFlags& flags);
+
+/// Prints the answer. Batch, sequence and precision are read off the command.
+void print_plan(const CLI::App& command, const PlanFlags& flags, const PlanJob& job);
+
+}  // namespace assay::cli

@@ -1,0 +1,161 @@
+"""assay predict --search and --training: splits, whole trainings, clusters beside each other, and their pictures."""
+
+import json
+import pathlib
+import xml.etree.ElementTree
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "examples/clusters/h100_400gbit.yaml"
+TRAINING = ROOT / "examples/trainings/llama3.1_405b.yaml"
+SEARCH = ["predict", "llama3-8b", "--search", "--global-batch", "256", "--sequence", "8192"]
+# Of Hugging Face: the shape of Llama 3 8B.
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+}
+
+
+@pytest.fixture
+def slow_links(tmp_path):
+    text = CLUSTER.read_text().replace("400 Gbit/s", "10 Gbit/s").replace("name: 2,048", "name: slow 2,048")
+    path = tmp_path / "slow.yaml"
+    path.write_text(text.replace("{device: 2, ", "{device: 1, "))
+    return path
+
+
+def test_the_best_split_of_each_number_and_one_to_take(assay):
+    said = json.loads(assay(*SEARCH, "--cluster", CLUSTER, "--devices", "8,12,56,64", "--json").stdout)
+    assert [("best" in p, p.get("reason", "")[:2]) for p in said["points"]] == [
+        (True, ""),
+        (False, "12"),
+        (False, "56"),
+        (True, ""),
+    ]
+    assert said["points"][said["chosen"]]["devices"] == 64
+    ranked = [one["seconds"] for one in said["search"]["ranked"]]
+    assert ranked == sorted(ranked) and len(ranked) == 10
+    for one in said["search"]["ranked"]:
+        split = one["split"]
+        assert split["tensor"] * split["pipeline"] * split["context"] * split["data"] == 64
+        assert split["data"] * split["microbatch"] * split["microbatches"] == 256
+        assert one["low_seconds"] < one["seconds"] < one["high_seconds"]
+    text = assay(*SEARCH, "--cluster", CLUSTER, "--devices", "8,56").stdout
+    assert "56 devices cannot be split" in text and "Its neighbourhood" in text
+
+
+def test_a_config_json_is_the_model_it_describes(assay, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(CONFIG))
+    flags = [*SEARCH[2:], "--cluster", CLUSTER, "--devices", "64", "--json"]
+    ours = json.loads(assay("predict", path, *flags).stdout)
+    named = json.loads(assay("predict", "llama3-8b", *flags).stdout)
+    assert ours["parameters"] == named["parameters"] == 8_030_261_248
+    assert ours["search"]["ranked"] == named["search"]["ranked"]
+
+
+def test_limits_of_time_and_price(assay):
+    asked = [*SEARCH, "--cluster", CLUSTER, "--devices", "64-1024*2", "--tokens", "1T", "--json"]
+    free = json.loads(assay(*asked).stdout)
+    hours = {p["devices"]: p["bill"]["hours"] for p in free["points"]}
+    limited = json.loads(assay(*asked, "--within", f"{1.01 * hours[256]}h").stdout)
+    chosen = limited["points"][limited["chosen"]]
+    within = [p for p in limited["points"] if p["within_limits"]]
+    assert {p["devices"] for p in within} == {d for d, h in hours.items() if h <= 1.01 * hours[256]}
+    assert chosen["bill"]["price"] == min(p["bill"]["price"] for p in within)
+    assert "No number of devices is within the limits." in assay(*asked[:-1], "--price", "1").stdout
+    assert "add --tokens" in assay(*SEARCH, "--cluster", CLUSTER, "--within", "3d", code=2).stderr
+
+
+def test_two_clusters_stand_beside_each_other(assay, slow_links):
+    asked = [*SEARCH, "--cluster", CLUSTER, "--cluster", slow_links, "--devices", "64", "--tokens", "1T"]
+    said = json.loads(assay(*asked, "--json").stdout)
+    (ratio,) = said["ratios"]
+    fast, slow = (p["best"] for p in said["points"])
+    assert ratio["step"]["ratio"] == pytest.approx(slow["seconds"] / fast["seconds"])
+    # Errors that both share cancel: the ratio is known better than either step.
+    assert ratio["step"]["high"] / ratio["step"]["ratio"] < fast["high_seconds"] / fast["seconds"]
+    assert ratio["step"]["low"] <= ratio["step"]["ratio"] <= ratio["step"]["high"]
+    text = assay(*asked).stdout
+    assert "Beside 2,048 x 8 H100" in text and "what changes both alike cancels" in text
+
+
+def test_a_published_training_has_its_goodput_price_and_energy(assay):
+    said = json.loads(assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--json").stdout)
+    (plan,) = said["plans"]
+    assert len(plan["stages"]) == 4
+    assert 0.9 < plan["goodput"] < 1
+    assert plan["low"]["price"] < plan["bill"]["price"] < plan["high"]["price"]
+    # 16 dollars, 1.5 and 1 for a node of 8 an hour.
+    assert plan["bill"]["price"] == pytest.approx(plan["bill"]["device_hours"] / 8 * 18.5)
+    assert plan["bill"]["carbon_kg"] == pytest.approx(plan["bill"]["energy_kwh"] * 0.35)
+    assert plan["simulated_seconds"] == pytest.approx(plan["time"]["seconds"], rel=0.01)
+    text = assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER).stdout
+    assert "What it rests on" in text and "Goodput if checkpoints and restarts took other times" in text
+
+
+def test_pictures_are_svg_and_a_page(assay, tmp_path):
+    folder = tmp_path / "pictures"
+    page = tmp_path / "plan.html"
+    assay(*SEARCH, "--cluster", CLUSTER, "--devices", "64,128", "--pictures", folder, "--page", page)
+    assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--pictures", folder)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"front.svg", "step.svg", "memory.svg", "calendar.svg"}
+    for path in folder.iterdir():
+        root = xml.etree.ElementTree.parse(path).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) > 0 or path.name == "front.svg"
+    html = page.read_text()
+    assert "Which configuration?" in html and "Predicted, not measured" in html
+    assert "medians over fresh processes" not in html
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--tensor", "8"], "--tensor changes nothing here: --search chooses the split itself"),
+        (["--batch", "8"], "--batch changes nothing here"),
+        (["--calibrate", "x.csv"], "--calibrate and --columns belong together"),
+        (["--training", "t.yaml"], "--search and --training are two questions"),
+        (["--precision", "fp32"], "--precision: 'fp32' is not known. There are bf16, fp8, fp4."),
+    ],
+)
+def test_what_changes_nothing_is_refused(assay, flags, message):
+    assert message in assay(*SEARCH, "--cluster", CLUSTER, *flags, code=2).stderr
+
+
+def test_flags_of_a_plan_need_one(assay):
+    refused = assay("predict", "resnet50", "--cluster", CLUSTER, "--tokens", "1T", code=2)
+    assert "--tokens belongs to a plan. Add --search, or --training with its file." in refused.stderr
+    both = assay("predict", "resnet50", "--cluster", CLUSTER, "--cluster", CLUSTER, code=2)
+    assert "two and more with --search or --training" in both.stderr
+
+
+def test_constants_come_from_measured_jobs(assay, tmp_path):
+    rows = ["gpus,b,m,gpu,seconds"]
+    sizes = {"llama3-8b": 8.03, "qwen3-8b": 8.19, "mistral-7b": 7.24}
+    rows += [f"8,{b},{m},h100,{b * size / 5}" for m, size in sizes.items() for b in (1, 2, 3, 4, 6, 8)]
+    (tmp_path / "jobs.csv").write_text("\n".join(rows) + "\n")
+    columns = {
+        "stack": "made",
+        "columns": {"devices": "gpus", "microbatch": "b", "model": "m", "device": "gpu"},
+        "fixed": {"sequence": "4096", "microbatches": "4"},
+        "measured_column": "seconds",
+        "group": ["m"],
+        "constants": ["product"],
+    }
+    (tmp_path / "map.json").write_text(json.dumps(columns))
+    asked = [*SEARCH, "--cluster", CLUSTER, "--devices", "8"]
+    said = json.loads(
+        assay(*asked, "--calibrate", tmp_path / "jobs.csv", "--columns", tmp_path / "map.json", "--json").stdout
+    )
+    plain = json.loads(assay(*asked, "--json").stdout)
+    assert said["notes"][0].startswith("Constants of made from 18 measured jobs")
+    assert said["points"][0]["best"]["seconds"] != plain["points"][0]["best"]["seconds"]
