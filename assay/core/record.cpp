@@ -22,6 +22,10 @@ void check(const RankResult& rank) {
   for (const auto sample : rank.samples_ns) {
     if (sample < 0) fail(ErrorKind::bad_input, "rank {}: a sample of {} ns", rank.rank, sample);
   }
+  if (!rank.tokens_ns.empty() && (rank.samples_ns.empty() || rank.tokens_ns.size() % rank.samples_ns.size() != 0)) {
+    fail(ErrorKind::bad_input, "rank {}: {} tokens in {} steps", rank.rank, rank.tokens_ns.size(),
+         rank.samples_ns.size());
+  }
 }
 
 void check(const Record& record) {
@@ -30,6 +34,12 @@ void check(const Record& record) {
          record.record_version, kRecordVersion);
   }
   for (const auto& rank : record.ranks) check(rank);
+}
+
+std::optional<std::int64_t> time_of(const Summary& summary, TimeOf what) {
+  if (what == TimeOf::step) return summary.median_ns;
+  if (!summary.generated) return std::nullopt;
+  return what == TimeOf::first_token ? summary.generated->first_token_ns : summary.generated->token_ns;
 }
 
 std::string pack_samples(const std::vector<std::int64_t>& samples) {

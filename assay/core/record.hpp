@@ -171,6 +171,11 @@ struct RankResult {
   json effective = json::object();       ///< settings that took effect, read back by the worker
   std::vector<std::int64_t> samples_ns;  ///< every step, warm-up included, in order
   std::vector<Slice> slices;             ///< cover samples_ns in order
+  /// Where text is generated: for every step of samples_ns, sequence after sequence, when each token was there, counted
+  /// from the beginning of the step.
+  std::vector<std::int64_t> tokens_ns;
+  std::optional<std::int64_t> weights_bytes;  ///< of the model as the engine holds it
+  std::optional<std::int64_t> cache_bytes;    ///< of keys and values, for all sequences
   std::map<std::string, std::vector<std::int64_t>>
       phases_ns;                            ///< per phase, one value a step, from passes of their own
   std::vector<std::int64_t> phase_step_ns;  ///< the whole step of the same passes
@@ -197,6 +202,9 @@ void describe(V& v, RankResult& r) {
   v("effective", r.effective);
   v("samples_ns", r.samples_ns);
   v("slices", r.slices);
+  v("tokens_ns", r.tokens_ns);
+  v("weights_bytes", r.weights_bytes);
+  v("cache_bytes", r.cache_bytes);
   v("phases_ns", r.phases_ns);
   v("phase_step_ns", r.phase_step_ns);
   v("buckets", r.buckets);
@@ -265,8 +273,12 @@ struct Summary {
   std::optional<double> samples_per_second;  ///< of the whole run: batch x steps of all instances over time
   std::optional<double> watts;  ///< power of all hosts while steps were timed; null where one of them does not tell
   std::optional<double> samples_per_joule;
+  std::optional<GeneratedSummary> generated;  ///< where text is generated
   std::int64_t summary_version = 1;
 };
+
+/// The run's time of this; null where it has none.
+std::optional<std::int64_t> time_of(const Summary& summary, TimeOf what);
 
 template <typename V>
 void describe(V& v, Summary& s) {
@@ -281,6 +293,7 @@ void describe(V& v, Summary& s) {
   v("samples_per_second", s.samples_per_second);
   v("watts", s.watts);
   v("samples_per_joule", s.samples_per_joule);
+  v("generated", s.generated);
   v("summary_version", s.summary_version);
 }
 
@@ -391,7 +404,7 @@ void describe(V& v, Record& r) {
 }
 
 /// Throws Error{bad_input} where parts contradict each other: slices that do not cover the samples, a negative sample,
-/// a version newer than this program knows.
+/// tokens that cannot be dealt out to the steps, a version newer than this program knows.
 void check(const Record& record);
 void check(const RankResult& rank);
 

@@ -42,7 +42,19 @@ Record full_record() {
   record.counted = false;
   record.outcome.kind = OutcomeKind::timed_out;
   record.validity = {false, {{"steal", "12 % of the time"}}};
-  record.summary = {3, 1, 20, 30, 31, 2, QuantileInterval{29, 31}, QuantileInterval{30, 32}, 40.5, 25, 1.62, 1};
+  record.summary = {3,
+                    1,
+                    20,
+                    30,
+                    31,
+                    2,
+                    QuantileInterval{29, 31},
+                    QuantileInterval{30, 32},
+                    40.5,
+                    25,
+                    1.62,
+                    GeneratedSummary{5, 6, {7, 8}, 9, 1.5, 2.5, 3.5, 10, 11},
+                    1};
   record.steady = Steady{SteadyKind::warm_up, 0.25};
   record.pair = Pair{"p0", PairSide::b};
   record.pair_log_ratio = 0.05;

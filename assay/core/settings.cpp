@@ -7,6 +7,7 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t kMostThreads = 65536;
+constexpr std::int64_t kMostPrefillTokens = 1 << 20;
 constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
 
 void check_range(const char* name, const std::optional<std::int64_t>& value, std::int64_t low, std::int64_t high) {
@@ -70,6 +71,8 @@ void check(const Settings& s) {
   check_range("inter_op", s.inter_op, 1, kMostThreads);
   check_range("intra_op", s.intra_op, 1, kMostThreads);
   check_range("library_threads", s.library_threads, 1, kMostThreads);
+  check_range("prefill_threads", s.prefill_threads, 1, kMostThreads);
+  check_range("prefill_tokens", s.prefill_tokens, 1, kMostPrefillTokens);
   check_range("loaders", s.loaders, 0, kMostThreads);
   check_range("prefetch", s.prefetch, 0, kMostThreads);
   check_range("bucket_bytes", s.bucket_bytes, 1, kMostBucketBytes);

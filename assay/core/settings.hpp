@@ -44,6 +44,8 @@ struct Settings {
   std::optional<std::int64_t> inter_op;         ///< operators run at once
   std::optional<std::int64_t> intra_op;         ///< threads of one operator
   std::optional<std::int64_t> library_threads;  ///< threads of the math library (OpenMP)
+  std::optional<std::int64_t> prefill_threads;  ///< threads that read a prompt; null is as many as write the answer
+  std::optional<std::int64_t> prefill_tokens;   ///< tokens of prompts that are read at once
   std::optional<Affinity> affinity;             ///< symbolic, never core numbers
   std::optional<MemoryBind> memory_bind;
   std::optional<Allocator> allocator;
@@ -63,6 +65,8 @@ void describe(V& v, Settings& s) {
   v("inter_op", s.inter_op);
   v("intra_op", s.intra_op);
   v("library_threads", s.library_threads);
+  v("prefill_threads", s.prefill_threads);
+  v("prefill_tokens", s.prefill_tokens);
   v("affinity", s.affinity);
   v("memory_bind", s.memory_bind);
   v("allocator", s.allocator);

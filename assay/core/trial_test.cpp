@@ -29,9 +29,11 @@ Trial full_trial() {
   trial.workload.data_count = 100;
   trial.workload.data_side = 256;
   trial.workload.data_chunks = 4;
+  trial.workload.generate = {.cache_precision = "fp16"};
   trial.workload.command = {"prog", "{batch}"};
   auto& s = trial.settings;
   s.instances = s.inter_op = s.intra_op = s.library_threads = s.loaders = s.prefetch = s.bucket_bytes = 1;
+  s.prefill_threads = s.prefill_tokens = 1;
   s.affinity = Affinity::compact;
   s.memory_bind = MemoryBind::local;
   s.allocator = Allocator::jemalloc;
@@ -50,7 +52,7 @@ std::vector<json> other_values(const json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number_integer()) return {value.get<std::int64_t>() + 1};
   if (value.is_number_float()) return {value.get<double>() * 2};
-  return {value.get<std::string>() + "x", "infer", "none", "system", "warm"};
+  return {value.get<std::string>() + "x", "infer", "none", "system", "warm", "greedy"};
 }
 
 // Python: hashlib.sha256(json.dumps(trial, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32], where
@@ -72,6 +74,7 @@ TEST(TrialId, EqualsTheOnePythonComputesForATrialWithSettingsAndOptions) {
   trial.workload.data_count.reset();
   trial.workload.data_side.reset();
   trial.workload.data_chunks.reset();
+  trial.workload.generate.reset();
   trial.workload.command.reset();
   trial.settings = {};
   trial.settings.intra_op = 2;

@@ -19,6 +19,21 @@ void check_data_set(const Workload& workload, const char* field, const std::opti
   if (*value < 1 || *value > most) fail(ErrorKind::usage, "{}: {} is outside 1 to {}.", field, *value, most);
 }
 
+void check_generation(const Workload& workload) {
+  const bool generates = workload.mode == Mode::generate;
+  if (workload.generate && !generates) {
+    fail(ErrorKind::usage, "prompt_tokens, output_tokens and sequences are for mode generate, and mode is {}.",
+         name_of(workload.mode));
+  }
+  if (!generates) return;
+  if (!workload.generate) fail(ErrorKind::usage, "generate: it is missing. Say how many prompt_tokens to begin with.");
+  check(*workload.generate);
+  if (workload.batch != 1) {
+    fail(ErrorKind::usage, "batch: {} where text is generated. Say how many sequences at once with sequences.",
+         workload.batch);
+  }
+}
+
 constexpr const char* kUnnamed = "command";  // the network of a program that nobody gave a name
 constexpr std::size_t kLongestCommand = 60;
 
@@ -53,6 +68,7 @@ void check(const Workload& workload) {
   check_data_set(workload, "data_count", workload.data_count, kMostDataCount);
   check_data_set(workload, "data_side", workload.data_side, kMostDataSide);
   check_data_set(workload, "data_chunks", workload.data_chunks, kMostDataChunks);
+  check_generation(workload);
   if (workload.command && workload.command->empty()) {
     fail(ErrorKind::usage, "command: the list is empty. Give the program and its arguments.");
   }
@@ -60,8 +76,9 @@ void check(const Workload& workload) {
 
 std::string title(const Workload& workload) {
   if (workload.load) return title(*workload.load);
-  std::string out = workload.command && workload.network == kUnnamed
-                        ? command_line(workload)
+  std::string out = workload.command && workload.network == kUnnamed ? command_line(workload)
+                    : workload.generate
+                        ? fmt::format("{} {} {}", workload.network, name_of(workload.mode), title(*workload.generate))
                         : fmt::format("{} {} b{}", workload.network, name_of(workload.mode), workload.batch);
   if (workload.precision != "fp32") out += " " + workload.precision;
   if (workload.data != "memory") out += " data=" + workload.data;

@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "assay/core/generation.hpp"
 #include "assay/core/server_load.hpp"
 #include "assay/core/text/json.hpp"
 
 namespace assay {
 
-enum class Mode { infer, train };
+enum class Mode { infer, train, generate };
 
 template <>
 struct EnumNames<Mode> {
-  static constexpr std::array<const char*, 2> names{"infer", "train"};
+  static constexpr std::array<const char*, 3> names{"infer", "train", "generate"};
 };
 
 /// *What* is computed. Two equal workloads are the same computation on every worker.
@@ -31,6 +32,7 @@ struct Workload {
   std::optional<std::int64_t> data_side;   ///< pixels along each side of its images
   /// Files that the data set is cut into; null: one for each image, or one for all tokens.
   std::optional<std::int64_t> data_chunks;
+  std::optional<Generation> generate;  ///< where the mode is generate, and only there
   std::optional<std::vector<std::string>>
       command;                     ///< argv with {batch}-like placeholders, for the command worker only
   std::optional<ServerLoad> load;  ///< requests to a server; null for all that a worker computes
@@ -48,6 +50,7 @@ void describe(V& v, Workload& w) {
   v("data_count", w.data_count);
   v("data_side", w.data_side);
   v("data_chunks", w.data_chunks);
+  v("generate", w.generate);
   v("command", w.command);
   v("load", w.load);
 }

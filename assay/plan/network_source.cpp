@@ -43,11 +43,31 @@ std::optional<NamedFile> file_named(const WorkerInfo& worker, const std::string&
   return {};
 }
 
+/// Weights are gigabytes, and are asked for again for each worker and run: read once until the file changes.
+std::optional<std::string> hash_of_weights(const std::filesystem::path& path) {
+  struct Known {
+    std::uintmax_t size = 0;
+    std::filesystem::file_time_type written;
+    std::string hash;
+  };
+  static thread_local std::map<std::string, Known> known;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  const auto written = error ? std::filesystem::file_time_type() : std::filesystem::last_write_time(path, error);
+  if (error) return std::nullopt;
+  const auto it = known.find(path.string());
+  if (it != known.end() && it->second.size == size && it->second.written == written) return it->second.hash;
+  const auto hash = hash_hex_of_file(path);
+  if (hash) known[path.string()] = {size, written, *hash};
+  return hash;
+}
+
 NetworkSource file_source(const NamedFile& file) {
   const auto path = file.path.string();
   std::error_code error;
   const auto size = std::filesystem::file_size(file.path, error);
-  const auto hash = error ? std::nullopt : hash_hex_of_file(file.path);
+  const bool weights = file.path.extension() == ".gguf";
+  const auto hash = error ? std::nullopt : weights ? hash_of_weights(file.path) : hash_hex_of_file(file.path);
   if (!hash) {
     fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file{}.", shown(path),
          file.function ? " and a function in it, file:function" : "");

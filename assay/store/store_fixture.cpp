@@ -60,7 +60,19 @@ Record record_of(const Lease& lease, std::size_t i) {
   record.started_utc = "2026-01-02T03:04:05.678Z";
   record.duration_ns = 1'000'000'000;
   record.assay_version = "0.1.0";
-  record.summary = {3, 1, 20, 30, 31, 2, QuantileInterval{29, 31}, QuantileInterval{30, 32}, 50.5, 25, 2.02, 1};
+  record.summary = {3,
+                    1,
+                    20,
+                    30,
+                    31,
+                    2,
+                    QuantileInterval{29, 31},
+                    QuantileInterval{30, 32},
+                    50.5,
+                    25,
+                    2.02,
+                    GeneratedSummary{5, 6, {7, 8}, 9, 1.5, 2.5, 3.5, 10, 11},
+                    1};
   RankResult rank;
   rank.samples_ns = {10, 20, 30};
   rank.slices = {{0, 0, 60, 3, false, std::nullopt}};

@@ -40,6 +40,30 @@ class Worker:
         self._send(message)
         return self._read()
 
+    def prepare_generation(self, path, sha256, generate, precision="file", settings=None, seed=1):
+        """`path`: of a GGUF file; `generate` as in the workload."""
+        workload = {"network": path, "mode": "generate", "batch": 1, "precision": precision, "options": {}}
+        workload["generate"] = generate
+        message = {"type": "prepare", "protocol": 1, "workload": workload, "settings": settings or {}}
+        message |= {"file": {"path": path, "function": None, "hash": sha256[:32]}, "placement": {"device": "cpu"}}
+        message |= {"seed": seed, "rank": 0, "ranks": 1, "instance": 0, "instances": 1}
+        self._send(message)
+        return self._read()
+
+    def evaluate(self, path):
+        """Has the worker write what it computes there."""
+        self._send({"type": "evaluate", "output": path, "updates": 0, "learning_rate": 0, "momentum": 0})
+        return self._read()
+
+    def measure_answers(self, steps):
+        """Times of so many whole answers, and of the tokens of each."""
+        self._send({"type": "measure", "detail": "step", "seconds": 1e5, "max_samples": steps})
+        ns, tokens = [], []
+        while (answer := self._read())["type"] != "done":
+            ns += answer["ns"]
+            tokens += answer["tokens"]
+        return ns, tokens
+
     def measure(self, seconds):
         """Takes plain steps for so long."""
         self._send({"type": "measure", "detail": "step", "seconds": seconds, "max_samples": 1_000_000})

@@ -38,6 +38,7 @@ struct FitFlags {
   AnswerFlags answer;
   bool link = false;
   bool across_platforms = false;
+  std::string of;
   LinkFlags collectives;
   KernelFlags kernels;
 };
@@ -54,12 +55,17 @@ void read_assignments(FitFlags& o) {
 }
 
 model::Frame frame_of_input(const FitFlags& o) {
+  if (!o.file.empty() && !o.of.empty()) {
+    fail(ErrorKind::usage, "--of {}: a CSV file has its times in a column. Name that with --time.", o.of);
+  }
   if (!o.file.empty()) return model::read_csv(o.file);
   const auto store = store::open_store(o.store, store::Access::read);
   store::Filter filter;
   if (!o.campaign.empty()) filter.campaign = store::choose_campaign(store->campaigns(), o.campaign, o.store).id;
   const auto machines = o.across_platforms ? report::known_machines(*store) : model::Machines();
-  auto frame = model::frame_of(store->trials(filter), store->runs(filter), o.across_platforms ? &machines : nullptr);
+  const auto what = o.of.empty() ? TimeOf::step : choice_of<TimeOf>(o.of, "--of");
+  auto frame =
+      model::frame_of(store->trials(filter), store->runs(filter), o.across_platforms ? &machines : nullptr, what);
   if (frame.rows.empty()) {
     fail(ErrorKind::usage, "{} has no run that counts{}. `assay run` measures; a CSV file can be named instead.",
          store::shown_location(o.store), o.campaign.empty() ? "" : " in that campaign");
@@ -239,6 +245,9 @@ void add_fit(CLI::App& command, Invocation& invocation) {
   command.add_option("--score", o->score,
                      "Fit nothing: score this model (a .json file, or a name in the store) on this data");
   command.add_option("--at", o->at, "Give the time at these factors, NAME=VALUE for each");
+  command.add_option("--of", o->of,
+                     "Fit the time of this part of generated text: first_token, or token, over the context it follows "
+                     "[the whole step]");
   command.add_flag("--across-platforms", o->across_platforms,
                    "Fit one law over several machines: their measured peak, memory bandwidth and links are factors");
   command.add_flag("--link", o->link, "Fit what a message costs between ranks to the collectives of --campaign");

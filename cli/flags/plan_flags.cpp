@@ -15,26 +15,33 @@ namespace assay::cli {
 namespace {
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 11> kWorkloadFlags{{
+constexpr std::array<std::array<const char*, 3>, 16> kWorkloadFlags{{
     {"--worker", "worker", "Measure with this worker, or worker==release"},
-    {"--mode", "mode", "Infer, train or both: infer,train"},
+    {"--mode", "mode", "Infer, train or generate, or several: infer,train"},
     {"--batch", "batch", "Put this many samples in a step: 8, or several: 1,2,4, 4-24+4, 1-64*2"},
     {"--precision", "precision", "Compute in this precision: fp32, bf16, …"},
     {"--data", "data", "Take input from memory, or from files of a generated data set"},
     {"--data-count", "data_count", "Put this many samples in the data set"},
     {"--data-side", "data_side", "Make its images this many pixels wide and high"},
     {"--data-chunks", "data_chunks", "Cut the data set into this many files"},
+    {"--prompt-tokens", "prompt_tokens", "Generate text after prompts of this many tokens: 128, or 128-2048*2"},
+    {"--output-tokens", "output_tokens", "Generate this many tokens in each sequence"},
+    {"--sequences", "sequences", "Generate this many sequences at once"},
+    {"--cache-precision", "cache_precision", "Keep keys and values in this precision [as the engine does]"},
+    {"--tokens", "tokens", "Take tokens that are given beforehand, or the most probable: forced or greedy"},
     {"--device", "placement.device", "Compute on this kind of device: cpu, cuda"},
     {"--ranks", "placement.ranks", "Start this many processes that work together"},
     {"--ranks-per-node", "placement.ranks_per_node", "Start this many of them on each host"},
 }};
-constexpr std::array<std::array<const char*, 3>, 15> kSettingFlags{{
+constexpr std::array<std::array<const char*, 3>, 17> kSettingFlags{{
     {"--threads", kThreadsAxis,
      "Compute with this many threads, by whatever the framework follows: 2, or several: 1,2"},
     {"--instances", "settings.instances", "Start this many processes side by side"},
     {"--inter-op", "settings.inter_op", "Run this many operators at once"},
     {"--intra-op", "settings.intra_op", "Give one operator this many threads"},
     {"--library-threads", "settings.library_threads", "Give the math library this many threads"},
+    {"--prefill-threads", "settings.prefill_threads", "Read prompts with this many threads"},
+    {"--prefill-tokens", "settings.prefill_tokens", "Read this many tokens of prompts at once"},
     {"--affinity", "settings.affinity", "Bind threads to CPUs: none, compact or spread"},
     {"--memory-bind", "settings.memory_bind", "Bind memory: none, local or interleave"},
     {"--allocator", "settings.allocator", "Allocate memory by system, tcmalloc or jemalloc"},

@@ -182,11 +182,14 @@ class Worker:
             VALIDATOR.validate(shortened(message))
         return message
 
-    def prepare(self, mode="infer", batch=8, options=None, settings=None, network="toy", command=None,
-                precision=None, seconds=LIMIT_SECONDS, **others):  # fmt: skip
+    def prepare(self, mode=None, batch=8, options=None, settings=None, network="toy", command=None,
+                precision=None, generate=None, seconds=LIMIT_SECONDS, **others):  # fmt: skip
+        mode, batch = mode or ("generate" if generate else "infer"), 1 if generate else batch
         precision = precision or ("fp64" if self.name == "toy_python" else "fp32")
         workload = {"network": network, "graph": None, "mode": mode, "batch": batch, "precision": precision}
         workload.update({"options": options or {}, "data": "memory", "command": command})
+        if generate:
+            workload["generate"] = generate
         message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": None, "settings": settings or {}}
         message.update({"placement": {"device": "cpu", "ranks": 1}, "seed": 1, "rank": 0, "ranks": 1})
         message.update({"instance": 0, "instances": 1})
@@ -197,7 +200,7 @@ class Worker:
     def measure(self, detail="step", seconds=1, max_samples=5, wait=LIMIT_SECONDS, **more):
         """Samples with phases and buckets, layers by node, and `done`; or the `error`. `wait`: seconds for a line."""
         self.send({"type": "measure", "detail": detail, "seconds": seconds, "max_samples": max_samples, **more})
-        ns, phases, buckets, layers, lines = [], {}, [], {}, 0
+        ns, tokens, phases, buckets, layers, lines = [], [], {}, [], {}, 0
         while True:
             message = self.read(wait)
             assert message is not None, "the worker ended instead of answering"
@@ -206,12 +209,14 @@ class Worker:
             if message["type"] == "done":
                 assert message["samples"] == len(ns)
                 assert message["begin_ns"] <= message["end_ns"]
-                message.update(ns=ns, phases=phases, buckets=buckets, layers=layers, lines=lines)
+                assert not tokens or len(tokens) == len(ns)
+                message.update(ns=ns, tokens=tokens, phases=phases, buckets=buckets, layers=layers, lines=lines)
                 return message
             lines += 1
             if message["type"] == "samples":
                 assert not layers, "samples after layers"
                 ns += message["ns"]
+                tokens += message.get("tokens", [])
                 for phase, values in message.get("phases", {}).items():
                     assert len(values) == len(message["ns"])
                     phases.setdefault(phase, []).extend(values)

@@ -9,6 +9,7 @@ import referencing
 import value_files
 from conftest import FOLDERS, Worker, info, schema
 
+SHORT_ANSWER = {"prompt_tokens": 4, "output_tokens": 2, "sequences": 1}
 WORKLOADS = {
     "fake": {},
     "toy_python": {},
@@ -21,6 +22,8 @@ WORKLOADS = {
     "mpi": {"network": "all_gather", "batch": 1},  # of one rank: a copy
     "tensorflow": {"network": "small", "graph": graphs.small_network()},
     "jax": {"network": "small", "graph": graphs.small_network()},
+    "llamacpp": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
+    "openvino_genai": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "onednn": {"network": "layer_norm", "batch": 1},
     "openvino": {"network": "small", "graph": graphs.small_network()},
 }

@@ -60,6 +60,8 @@ PRIMITIVES = {
     "copy": {"elements": 1024},
     "triad": {"elements": 1024},
 }
+LANGUAGE_MODELS = {"llama_9m", "llama_60m", "llama_300m", "tinyllama_1b"}
+GENERATE = {"prompt_tokens": 8, "output_tokens": 4, "sequences": 2}
 NEEDS_A_DEVICE = {"host_to_device"}
 COLLECTIVES = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "ping_pong"}
 OWN_FILES = {
@@ -150,7 +152,11 @@ def torchscript_file(folder):
     return own_file(folder / "linear.pt", None)
 
 
-def asked_for(name, workload, folder):
+def generating(network, precision):
+    return {"network": network, "precision": precision, "generate": GENERATE}
+
+
+def asked_for(name, workload, folder, mode=None):
     """What to prepare, and the parameters that it must have."""
     if workload in SMALLEST:
         graph = graph_of(workload)
@@ -160,6 +166,13 @@ def asked_for(name, workload, folder):
         return {"network": workload, "options": PRIMITIVES[workload], "batch": 1}, None
     if workload in COLLECTIVES:
         return {"network": workload, "options": {"bytes": 4096}, "batch": 1}, None
+    if workload in LANGUAGE_MODELS:
+        return generating(workload, "fp32" if name == "pytorch" else "fp16"), None
+    if workload == "*.gguf":
+        path = folder / "small.gguf"
+        writer = FOLDERS[name].parent / "common" / "assay_llama.py"
+        subprocess.run([interpreter(name), writer, "llama_9m", path], check=True, timeout=60)
+        return {**generating("small.gguf", "file"), "file": own_file(path, None)}, 8_737_536
     if workload == "*.py":
         path = folder / "own.py"
         path.write_text(textwrap.dedent(OWN_FILES[name]))
@@ -176,19 +189,22 @@ def asked_for(name, workload, folder):
         path.write_text(json.dumps({"network": "own", "batch": 2, **times, "buckets": [bucket]}))
         return {"network": "step.replay", "file": own_file(path, None), "batch": 2}, None
     assert workload in ("toy", "-- PROGRAM"), "there is a new workload: say here how it is run at a small size"
+    if mode == "generate":
+        return generating("toy", "fp32"), None
     return {"command": ["true"], "network": "true"} if workload == "-- PROGRAM" else {}, None
 
 
 def test_the_matrix_has_every_network():
     """So that a new network cannot be forgotten here."""
     networks = {workload for _, workload, _, _ in CELLS} - PRIMITIVES.keys() - COLLECTIVES - NEEDS_A_DEVICE
+    networks -= LANGUAGE_MODELS
     assert {name for name in networks if name[0] not in "*-"} - {"toy"} == SMALLEST.keys()
 
 
 @pytest.mark.parametrize("name, workload, mode", ALONE)
 def test_one_runs(start, tmp_path, name, workload, mode):
     argv_of(name)  # skips what is not installed
-    asked, parameters = asked_for(name, workload, tmp_path)
+    asked, parameters = asked_for(name, workload, tmp_path, mode)
     worker = start(name)
     prepared = worker.prepare(mode=mode, seconds=PREPARE_SECONDS, **asked)
     assert prepared["type"] == "prepared", prepared

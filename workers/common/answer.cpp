@@ -21,6 +21,21 @@ void append_column(std::string& line, const Samples& samples, std::size_t column
   line += ']';
 }
 
+/// ,"tokens":[[…],[…]]: a list for each row.
+void append_tokens(std::string& line, const Samples& samples, std::size_t tokens, std::size_t from, std::size_t to) {
+  line += R"(,"tokens":[)";
+  for (std::size_t row = from; row < to; ++row) {
+    line += row > from ? ",[" : "[";
+    for (std::size_t token = 0; token < tokens; ++token) {
+      if (token > 0) line += ',';
+      const fmt::format_int number(samples.at(row, 1 + token));
+      line.append(number.data(), number.size());
+    }
+    line += ']';
+  }
+  line += ']';
+}
+
 }  // namespace
 
 Samples::Samples(std::size_t columns, std::int64_t max_samples) : columns_(columns) {
@@ -35,8 +50,10 @@ void Samples::add(std::int64_t ns, const std::vector<std::int64_t>& first, const
   values_.insert(values_.end(), second.begin(), second.end());
 }
 
-void send_samples(Channel& channel, const Samples& samples, const std::vector<std::string>& phases) {
-  const std::size_t rows_a_line = std::max<std::size_t>(1, kWantedLineBytes / (kMostDigits * (1 + phases.size())));
+void send_samples(Channel& channel, const Samples& samples, const std::vector<std::string>& phases,
+                  std::size_t tokens) {
+  const std::size_t rows_a_line =
+      std::max<std::size_t>(1, kWantedLineBytes / (kMostDigits * (1 + phases.size() + tokens)));
   for (std::size_t from = 0; from < samples.rows(); from += rows_a_line) {
     const std::size_t to = std::min(samples.rows(), from + rows_a_line);
     std::string line = R"({"type":"samples","ns":)";
@@ -45,7 +62,9 @@ void send_samples(Channel& channel, const Samples& samples, const std::vector<st
       line += (i == 0 ? R"(,"phases":{)" : ",") + json(phases[i]).dump() + ':';
       append_column(line, samples, 1 + i, from, to);
     }
-    line += phases.empty() ? "}" : "}}";
+    if (!phases.empty()) line += '}';
+    if (tokens > 0) append_tokens(line, samples, tokens, from, to);
+    line += '}';
     channel.send(line);
   }
 }

@@ -30,8 +30,9 @@ class Samples {
 /// The most samples of one `measure` with layers: both lists of a node must fit on one line.
 constexpr std::int64_t kMostLayerSamples = 50'000;
 
-/// Sends the `samples` lines, with phases where `phases` has names, each line well below the limit.
-void send_samples(Channel& channel, const Samples& samples, const std::vector<std::string>& phases);
+/// Sends the `samples` lines, with phases where `phases` has names, or with so many tokens of each; each line well
+/// below the limit.
+void send_samples(Channel& channel, const Samples& samples, const std::vector<std::string>& phases, std::size_t tokens);
 
 /// Sends the `layers` lines: every node once, as many on a line as fit.
 void send_layers(Channel& channel, const Samples& samples, const std::vector<std::string>& nodes, bool backward);

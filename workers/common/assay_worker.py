@@ -94,12 +94,24 @@ class Prepare:
 class Prepared:
     """What stands ready: the message `prepared`, and what the loop must know of the framework."""
 
-    def __init__(self, versions, parameters=None, effective=None, phases=(), nodes=(), refusals=None):
+    def __init__(
+        self,
+        versions,
+        parameters=None,
+        effective=None,
+        phases=(),
+        nodes=(),
+        refusals=None,
+        weights_bytes=None,
+        cache_bytes=None,
+    ):
         self.versions = versions
         self.parameters = parameters
         self.effective = effective or {}  # settings read back from the framework
         self.phases = tuple(phases)  # into which step_with_phases() splits a step; empty: it cannot
         self.nodes = tuple(nodes)  # which step_with_layers() times; empty: it cannot
+        self.weights_bytes = weights_bytes  # of the model as the engine holds it, where text is generated
+        self.cache_bytes = cache_bytes  # of keys and values, for all sequences
         self.refusals = refusals or {}  # detail to the reason why a step cannot be split so
 
 
@@ -130,6 +142,11 @@ class Framework:
     def take_buckets(self):
         """The exchange of gradients in the steps with phases since the last call: a list of (bytes, ns, hidden_ns), the
         latter two with a value for each step."""
+        return []
+
+    def take_tokens(self):
+        """Where text is generated: for each step() since the last call when its tokens were there, in nanoseconds from
+        its beginning; sequence after sequence."""
         return []
 
     def evaluate(self, evaluate):
@@ -226,6 +243,8 @@ class _Session:
                 "versions": prepared.versions,
                 "parameters": prepared.parameters,
                 "effective": prepared.effective,
+                "weights_bytes": prepared.weights_bytes,
+                "cache_bytes": prepared.cache_bytes,
             }
         )
 
@@ -248,15 +267,15 @@ class _Session:
         if output is not None:
             self._framework.write_output(output)
         if detail == "phases":
-            self._send_samples(ns, parts, self._framework.take_buckets())
+            self._send_samples(ns, parts, self._framework.take_buckets(), [])
         else:
-            self._send_samples(ns, [], [])
+            self._send_samples(ns, [], [], self._framework.take_tokens() if detail == "step" else [])
         if detail == "layers":
             self._send_layers(parts)
         self._channel.send({"type": "done", "samples": len(ns), "begin_ns": begin_ns, "end_ns": end_ns})
 
     def _evaluate(self, command):
-        if self._prepared is None or self._asked.values is None:
+        if self._prepared is None or (self._asked.values is None and not self._asked.workload.get("generate")):
             raise ValueError("evaluate came without a prepare with values")
         losses, norms = self._framework.evaluate(Evaluate(command)) or ([], {})
         self._channel.send({"type": "evaluated", "losses": losses, "gradient_norms": norms})
@@ -294,15 +313,18 @@ class _Session:
             if collects:
                 gc.enable()
 
-    def _send_samples(self, ns, parts, buckets):
+    def _send_samples(self, ns, parts, buckets, tokens):
         phases = self._prepared.phases if parts else ()
-        rows = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * (1 + len(phases) + 2 * len(buckets))))
+        values = 1 + len(phases) + 2 * len(buckets) + (len(tokens[0]) if tokens else 0)
+        rows = max(1, _WANTED_LINE_BYTES // (_MOST_DIGITS * values))
         for begin in range(0, len(ns), rows):
             end = begin + rows
             message = {"type": "samples", "ns": ns[begin:end]}
             if phases:
                 chosen = parts[begin:end]
                 message["phases"] = {name: [step[i] for step in chosen] for i, name in enumerate(phases)}
+            if tokens:
+                message["tokens"] = tokens[begin:end]
             if buckets:
                 message["buckets"] = [
                     {"bytes": size, "ns": took[begin:end], "hidden_ns": hidden[begin:end]}

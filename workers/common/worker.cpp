@@ -82,6 +82,8 @@ class Session {
                            {"protocol", kProtocol},
                            {"versions", prepared_.versions},
                            {"parameters", to_json(prepared_.parameters)},
+                           {"weights_bytes", to_json(prepared_.weights_bytes)},
+                           {"cache_bytes", to_json(prepared_.cache_bytes)},
                            {"effective", prepared_.effective}}));
   }
 
@@ -108,11 +110,13 @@ class Session {
     step_.phases_ns.assign(phases.size(), 0);
     step_.forward_ns.assign(nodes.size(), 0);
     step_.backward_ns.assign(nodes.size(), 0);
+    const std::size_t tokens = asked.detail == Detail::step ? prepared_.tokens : 0;
+    step_.tokens_ns.assign(tokens, 0);
 
-    Samples samples(1 + phases.size() + 2 * nodes.size(), asked.max_samples);
+    Samples samples(1 + phases.size() + 2 * nodes.size() + tokens, asked.max_samples);
     const auto [begin_ns, end_ns] = take_steps(asked, samples);
     if (asked.output) framework_.write_output(*asked.output);
-    send_samples(channel_, samples, phases);
+    send_samples(channel_, samples, phases, tokens);
     if (!nodes.empty()) send_layers(channel_, samples, nodes, trains_);
     channel_.send(text_of({{"type", "done"}, {"samples", samples.rows()}, {"begin_ns", begin_ns}, {"end_ns", end_ns}}));
   }
@@ -135,7 +139,9 @@ class Session {
     void (Framework::*const one_step)(Step&) = asked.detail == Detail::phases   ? &Framework::step_with_phases
                                                : asked.detail == Detail::layers ? &Framework::step_with_layers
                                                                                 : &Framework::step;
-    const auto& details = asked.detail == Detail::phases ? step_.phases_ns : step_.forward_ns;
+    const auto& details = asked.detail == Detail::phases   ? step_.phases_ns
+                          : asked.detail == Detail::layers ? step_.forward_ns
+                                                           : step_.tokens_ns;
     const auto limit_ns = static_cast<std::int64_t>(std::llround(asked.seconds * 1e9));
     std::int64_t passed_ns = 0;
     if (ranks_ > 1) framework_.barrier();

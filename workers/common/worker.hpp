@@ -103,6 +103,9 @@ struct Prepared {
   std::vector<std::string> phases;              ///< in which step_with_phases() splits a step; empty: it cannot
   std::vector<std::string> nodes;               ///< which step_with_layers() times; empty: it cannot
   std::map<std::string, std::string> refusals;  ///< detail to the reason why a step cannot be split so
+  std::size_t tokens = 0;                       ///< of a step, where text is generated: of all sequences together
+  std::optional<std::int64_t> weights_bytes;    ///< of the model, where text is generated
+  std::optional<std::int64_t> cache_bytes;      ///< of keys and values
   /// Steps cost no real time: limits count what the steps say they took, and begin_ns, end_ns follow them.
   bool virtual_time = false;
 };
@@ -114,6 +117,7 @@ struct Step {
   std::vector<std::int64_t> phases_ns;    ///< one for each of Prepared::phases
   std::vector<std::int64_t> forward_ns;   ///< one for each of Prepared::nodes
   std::vector<std::int64_t> backward_ns;  ///< the same; left alone when inferring
+  std::vector<std::int64_t> tokens_ns;    ///< Prepared::tokens of them: when each was there, from the step's beginning
 };
 
 /// What a worker's author writes. Whatever is thrown becomes the message `error` and ends the worker: Refused as

@@ -10,6 +10,7 @@
 #include "assay/core/clock.hpp"
 #include "workers/common/options.hpp"
 #include "workers/common/worker.hpp"
+#include "workers/fake/generation.hpp"
 #include "workers/fake/law.hpp"
 #include "workers/fake/misbehave.hpp"
 
@@ -56,6 +57,18 @@ Law read_law(worker::Options& options) {
   return law;
 }
 
+GenerationLaw read_generation_law(worker::Options& options) {
+  GenerationLaw law;
+  law.first_token_ns = options.number("first_token_ns", law.first_token_ns, 0, kMostNs);
+  law.prompt_token_ns = options.number("prompt_token_ns", law.prompt_token_ns, 0, kMostNs);
+  law.token_ns = options.number("token_ns", law.token_ns, 0, kMostNs);
+  law.growth_ns = options.number("growth_ns", law.growth_ns, 0, kMostNs);
+  law.stall_token = options.integer("stall_token", law.stall_token, 0, 1'000'000);
+  law.stall_ns = options.number("stall_ns", law.stall_ns, 0, kMostNs);
+  law.stall_every = options.integer("stall_every", law.stall_every, 1, 1'000'000);
+  return law;
+}
+
 class Fake : public worker::Framework {
  public:
   explicit Fake(worker::Channel& channel) : channel_(channel) {}
@@ -71,6 +84,8 @@ class Fake : public worker::Framework {
 
     auto options = options_of(prepare);
     law_ = read_law(options);
+    generation_ = prepare.workload.generate;
+    if (generation_) generation_law_ = read_generation_law(options);
     pace_ = options.integer("pace", 0, 0, 1) == 1;
     real_clock_ = options.choice("clock", {"computed", "real"}) == "real";
     const auto layers = options.integer("layers", 4, 1, 10'000);
@@ -86,7 +101,9 @@ class Fake : public worker::Framework {
     mode_ = prepare.workload.mode;
     parts_ns_.resize(phases_of(mode_).names.size());
     draw_ = {prepare.seed, prepare.rank, prepare.instance};
-    typical_ns_ = typical_ns(law_, prepare.workload, prepare.settings);
+    typical_ns_ = generation_
+                      ? threads_factor(law_, prepare.settings) * law_.scale * answer_ns(generation_law_, *generation_)
+                      : typical_ns(law_, prepare.workload, prepare.settings);
     if (typical_ns_ > kMostNs) worker::refuse("a step of {} ns is longer than {} ns.", typical_ns_, kMostNs);
     touch(static_cast<std::size_t>(memory_bytes));
     if (misbehaviour_.at == Stage::prepare) misbehave(misbehaviour_, channel_);
@@ -116,9 +133,15 @@ class Fake : public worker::Framework {
     prepared.parameters = parameters;
     prepared.effective = {{"intra_op", prepare.settings.intra_op.value_or(1)},
                           {"inter_op", prepare.settings.inter_op.value_or(1)}};
+    prepared.virtual_time = !pace_;
+    if (generation_) {
+      prepared.tokens = static_cast<std::size_t>(generation_->sequences * generation_->output_tokens);
+      prepared.weights_bytes = parameters * 4;
+      prepared.cache_bytes = generation_->sequences * (generation_->prompt_tokens + generation_->output_tokens) * 8;
+      return prepared;
+    }
     prepared.phases = phases_of(mode_).names;
     for (std::int64_t i = 1; i <= layers; ++i) prepared.nodes.push_back(fmt::format("layer{}", i));
-    prepared.virtual_time = !pace_;
     return prepared;
   }
 
@@ -136,11 +159,18 @@ class Fake : public worker::Framework {
     if (misbehaviour_.at == Stage::measure && step.number == misbehave_step_) misbehave(misbehaviour_, channel_);
     const std::int64_t begin_ns = pace_ ? monotonic_ns() : 0;
     const double host = pace_ ? host_factor(law_, begin_ns) : 1;
-    const auto took_ns = static_cast<std::int64_t>(
-        std::llround(typical_ns_ * warmup_factor(law_, step.number) * noise_factor(law_, draw_, step.number) * host));
+    const double factor = warmup_factor(law_, step.number) * noise_factor(law_, draw_, step.number) * host;
+    const auto took_ns =
+        generation_ ? generate(step, factor) : static_cast<std::int64_t>(std::llround(typical_ns_ * factor));
     if (pace_) wait_until(begin_ns + took_ns);
     if (!real_clock_) step.took_ns = took_ns;
     return took_ns;
+  }
+
+  /// Fills the times of the step's tokens; what the whole answer took by the law.
+  std::int64_t generate(Step& step, double factor) const {
+    const double scale = typical_ns_ / answer_ns(generation_law_, *generation_);
+    return answer_times(generation_law_, *generation_, step.number, scale * factor, step.tokens_ns);
   }
 
   /// Sleeps for the bulk and spins to the deadline, because a sleep alone ends late.
@@ -152,6 +182,8 @@ class Fake : public worker::Framework {
 
   worker::Channel& channel_;
   Law law_;
+  std::optional<Generation> generation_;
+  GenerationLaw generation_law_;
   Mode mode_ = Mode::infer;
   Draw draw_;
   std::vector<std::int64_t> parts_ns_;  ///< of one step, by phase

@@ -5,12 +5,15 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import assay_data
+import assay_generate
 import assay_worker
 from assay_pytorch import settings
 
 
 class PyTorch(assay_worker.Framework):
     def prepare(self, prepare):
+        if prepare.workload.get("mode") == "generate":
+            return self._prepare_generation(prepare)
         _refuse_early(prepare)
         settings.before_import(prepare)
         import torch
@@ -29,8 +32,36 @@ class PyTorch(assay_worker.Framework):
             refusals=built.refusals,
         )
 
+    def _prepare_generation(self, prepare):
+        assay_generate.refuse_early(prepare)
+        prepare.refuse_settings_beyond(settings.GENERATION)
+        settings.before_import(prepare)
+        import torch
+
+        settings.after_import(torch, prepare)
+        from assay_pytorch import generation
+
+        engine, most_context, effective = _guarded(generation.build, prepare)
+        asked = assay_generate.Asked(prepare, engine.vocabulary)
+        assay_generate.check_context(asked, most_context)
+        self._steps = assay_generate.Answers(engine, asked)
+        self._evaluate = lambda evaluate: self._steps.evaluate(evaluate.output)
+        if prepare.settings.get("compile") is not None:
+            _guarded(self._steps.step)  # compiles: what stands ready is the compiled step
+            self._steps.take_tokens()
+        return assay_worker.Prepared(
+            versions=settings.versions(torch),
+            parameters=engine.parameters(),
+            effective={**settings.read_back(torch), **effective},
+            weights_bytes=engine.weights_bytes(),
+            cache_bytes=engine.cache_bytes(),
+        )
+
     def step(self):
         return _guarded(self._steps.step)
+
+    def take_tokens(self):
+        return self._steps.take_tokens() if isinstance(self._steps, assay_generate.Answers) else []
 
     def step_with_phases(self):
         return _guarded(self._steps.step_with_phases)

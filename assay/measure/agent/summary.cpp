@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "assay/measure/generated.hpp"
 #include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"
 #include "assay/stats/steady.hpp"
@@ -173,6 +174,11 @@ Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   summary.watts = watts_of(ranks);
   if (summary.watts && summary.samples_per_second)
     summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
+  if (trial.workload.generate) {
+    std::vector<std::size_t> from;
+    for (const auto& one : series) from.push_back(one.from);
+    summary.generated = summarise_tokens(ranks, *trial.workload.generate, from, summary);
+  }
   return out;
 }
 

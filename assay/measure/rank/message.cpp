@@ -9,6 +9,7 @@ namespace assay::measure {
 namespace {
 
 constexpr std::array<const char*, 6> kPhases{"load", "transfer", "forward", "backward", "communicate", "update"};
+constexpr std::size_t kMostTokens = 100'000;  // of a step; check(Generation) asks for no more
 constexpr std::size_t kMostLayers = 20'000;
 constexpr std::size_t kMostEffectiveBytes = 64u << 10;
 constexpr std::size_t kMostTextBytes = 4096;
@@ -70,6 +71,32 @@ void add_buckets(const json& message, std::size_t count, Measured& measured) {
     append(measured.buckets[i].ns, more.ns);
     append(measured.buckets[i].hidden_ns, more.hidden_ns);
   }
+}
+
+/// Every step has as many tokens as every other. How many those must be is for the caller to say.
+void add_tokens(const json& message, std::size_t count, Measured& measured) {
+  const auto it = message.find("tokens");
+  if (it == message.end() || it->is_null()) return;
+  if (!it->is_array() || it->size() != count) fail(ErrorKind::bad_input, "samples.tokens: not a list for each sample");
+  const std::size_t before = measured.samples_ns.size() - count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto times = read_durations((*it)[i], "samples.tokens");
+    if (times.empty() || times.size() > kMostTokens) {
+      fail(ErrorKind::bad_input, "samples.tokens: {} in a step", times.size());
+    }
+    if (measured.tokens_ns.size() != (before + i) * times.size()) {
+      fail(ErrorKind::bad_input, "samples.tokens: {} in one step and another number in others", times.size());
+    }
+    append(measured.tokens_ns, times);
+  }
+}
+
+std::optional<std::int64_t> read_bytes(const json& message, const char* name) {
+  const auto it = message.find(name);
+  if (it == message.end() || it->is_null()) return std::nullopt;
+  const auto bytes = from_json<std::int64_t>(*it, std::string("prepared.") + name);
+  if (bytes < 0) fail(ErrorKind::bad_input, "prepared.{}: {}", name, bytes);
+  return bytes;
 }
 
 void add_layers(const json& message, Measured& measured) {
@@ -142,6 +169,8 @@ Prepared read_prepared(const json& message) {
     fail(ErrorKind::bad_input, "prepared: more than {} bytes of effective settings or 200 versions",
          kMostEffectiveBytes);
   }
+  prepared.weights_bytes = read_bytes(message, "weights_bytes");
+  prepared.cache_bytes = read_bytes(message, "cache_bytes");
   for (auto& [name, release] : prepared.versions) release = limited(std::move(release));
   return prepared;
 }
@@ -179,6 +208,7 @@ void add_samples(const json& message, const std::string& detail, std::int64_t ma
     fail(ErrorKind::bad_input, "more than the {} samples asked for", max_samples);
   }
   append(measured.samples_ns, durations);
+  if (detail == "step") add_tokens(message, durations.size(), measured);
   if (detail == "phases") {
     add_phases(message, durations.size(), measured);
     add_buckets(message, durations.size(), measured);

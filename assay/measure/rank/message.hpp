@@ -20,11 +20,14 @@ struct Prepared {
   std::map<std::string, std::string> versions;
   std::optional<std::int64_t> parameters;
   json effective = json::object();
+  std::optional<std::int64_t> weights_bytes = {};
+  std::optional<std::int64_t> cache_bytes = {};
 };
 
 /// A worker's answer to `measure`.
 struct Measured {
   std::vector<std::int64_t> samples_ns;
+  std::vector<std::int64_t> tokens_ns;  ///< of all samples, as in RankResult; the same number for each
   std::map<std::string, std::vector<std::int64_t>> phases_ns;
   std::vector<Layer> layers;
   std::vector<Bucket> buckets;

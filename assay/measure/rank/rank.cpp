@@ -108,6 +108,8 @@ class Rank {
     result_.versions = std::move(prepared.versions);
     result_.parameters_built = prepared.parameters;
     result_.effective = std::move(prepared.effective);
+    result_.weights_bytes = prepared.weights_bytes;
+    result_.cache_bytes = prepared.cache_bytes;
     check_network();
     if (is_first_on_host(process_.rank, process_.instance)) energy_.emplace(order_, part_);
     stage_ = "measure";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assay/core/clock.hpp"
+#include "assay/measure/generated.hpp"
 #include "assay/stats/steady.hpp"
 
 namespace assay::measure {
@@ -18,6 +19,25 @@ constexpr double kLayersShare = 0.5;
 
 double seconds_of(const std::vector<std::int64_t>& samples_ns) {
   return static_cast<double>(std::accumulate(samples_ns.begin(), samples_ns.end(), std::int64_t{0})) / 1e9;
+}
+
+/// A worker that generates tells of every token it was asked for, in order and within the step.
+void check_tokens(const Workload& workload, const Measured& measured) {
+  if (!workload.generate) return;
+  const auto& asked = *workload.generate;
+  const auto each = static_cast<std::size_t>(asked.sequences * asked.output_tokens);
+  if (measured.tokens_ns.size() != each * measured.samples_ns.size()) {
+    worker_failed(OutcomeKind::bad_output,
+                  fmt::format("{} tokens in {} steps where each has {} of {} sequences", measured.tokens_ns.size(),
+                              measured.samples_ns.size(), asked.output_tokens, asked.sequences));
+  }
+  for (std::size_t i = 0; i < measured.tokens_ns.size(); ++i) {
+    const bool first = i % static_cast<std::size_t>(asked.output_tokens) == 0;
+    const bool in_order = first || measured.tokens_ns[i] >= measured.tokens_ns[i - 1];
+    if (in_order && measured.tokens_ns[i] <= measured.samples_ns[i / each]) continue;
+    worker_failed(OutcomeKind::bad_output, fmt::format("token {} of step {}: at {} ns, out of order or after its step",
+                                                       i % each, i / each, measured.tokens_ns[i]));
+  }
 }
 
 }  // namespace
@@ -58,6 +78,8 @@ double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
   slice.samples = static_cast<std::int64_t>(measured.samples_ns.size());
   result_.slices.push_back(slice);
   result_.samples_ns.insert(result_.samples_ns.end(), measured.samples_ns.begin(), measured.samples_ns.end());
+  check_tokens(part_.trial.workload, measured);
+  result_.tokens_ns.insert(result_.tokens_ns.end(), measured.tokens_ns.begin(), measured.tokens_ns.end());
   return seconds_of(measured.samples_ns);
 }
 
@@ -67,6 +89,7 @@ void Steps::finish() {
     if (const auto problem = energy_->problem()) result_.notes.push_back("no energy: " + *problem);
   }
   result_.probe_after_ns = probe_.run();
+  if (part_.trial.workload.generate) add_generation_phases(*part_.trial.workload.generate, result_);
   std::int64_t measured_ns = 0;
   for (const auto& slice : result_.slices) measured_ns += slice.end_ns - slice.begin_ns;
   result_.disturbance = platform::between(before_, read_counters(), cpus_, measured_ns);
@@ -107,6 +130,7 @@ std::vector<Detail> Steps::details() const {
   std::vector<Detail> details;
   if (measure_.layers) details.push_back({"layers", {measure_.seconds * kLayersShare, kDetailSamples}});
   const auto& offers = part_.details;
+  if (part_.trial.workload.generate) return details;  // the times of tokens tell them
   const bool offered = std::find(offers.begin(), offers.end(), "phases") != offers.end();
   // Last, since a worker that refuses them ends.
   if (measure_.phases.value_or(offered)) {

@@ -43,6 +43,13 @@ void add_options(const Workload& workload, Cells& numbers, Cells& texts) {
   }
 }
 
+void add_generation(const Generation& generation, Cells& numbers, Cells& texts) {
+  numbers["prompt_tokens"] = number_text(static_cast<double>(generation.prompt_tokens));
+  numbers["output_tokens"] = number_text(static_cast<double>(generation.output_tokens));
+  numbers["sequences"] = number_text(static_cast<double>(generation.sequences));
+  texts["cache"] = generation.cache_precision.value_or("default");
+}
+
 void add_trial(const Trial& trial, Cells& numbers, Cells& texts) {
   const auto& workload = trial.workload;
   texts["worker"] = trial.worker.name + " " + trial.worker.release;
@@ -58,6 +65,7 @@ void add_trial(const Trial& trial, Cells& numbers, Cells& texts) {
     const auto processes = trial.placement.ranks * trial.settings.instances.value_or(1);
     numbers["chunks"] = number_text(static_cast<double>(*workload.data_chunks) / static_cast<double>(processes));
   }
+  if (workload.generate) add_generation(*workload.generate, numbers, texts);
   add_options(workload, numbers, texts);
   add_network(workload, numbers, texts);
 }
@@ -75,8 +83,34 @@ void add_machine(const Machine& machine, Cells& numbers) {
 struct Entry {
   Cells numbers;
   Cells texts;
-  double seconds;
+  double seconds = 0;
 };
+
+/// Each token follows a context of its own: the prompt and the tokens before it. A median over runs of one position is
+/// what the summary of each has.
+void add_tokens(const GeneratedSummary& generated, const Entry& entry, std::vector<Entry>& entries) {
+  const auto prompt = std::stod(entry.numbers.at("prompt_tokens"));
+  for (std::size_t i = 0; i < generated.curve_ns.size(); ++i) {
+    auto one = entry;
+    for (const char* name : {"prompt_tokens", "output_tokens"}) one.numbers.erase(name);
+    one.numbers["context"] = number_text(prompt + static_cast<double>(i + 1));
+    one.seconds = 1e-9 * static_cast<double>(generated.curve_ns[i]);
+    if (one.seconds > 0) entries.push_back(std::move(one));
+  }
+}
+
+void add_times(const Summary& summary, TimeOf what, const Entry& entry, std::vector<Entry>& entries) {
+  if (what == TimeOf::token) {
+    if (summary.generated) add_tokens(*summary.generated, entry, entries);
+    return;
+  }
+  const auto ns = time_of(summary, what);
+  if (!ns) return;
+  auto one = entry;
+  if (what == TimeOf::first_token) one.numbers.erase("output_tokens");
+  one.seconds = 1e-9 * static_cast<double>(*ns);
+  entries.push_back(std::move(one));
+}
 
 /// All names of one kind of cells.
 std::set<std::string> names_in(const std::vector<Entry>& entries, Cells Entry::*kind) {
@@ -96,7 +130,7 @@ std::string cell_of(const Cells& cells, const std::string& name) {
 }  // namespace
 
 Frame frame_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& runs,
-               const Machines* machines) {
+               const Machines* machines, TimeOf what) {
   std::map<std::string, Entry> of_trials;
   for (const auto& trial : trials) {
     Entry entry;
@@ -114,8 +148,7 @@ Frame frame_of(const std::vector<store::TrialRow>& trials, const std::vector<sto
     } else if (const auto known = machines->find(run.platform); known != machines->end()) {
       add_machine(known->second, entry.numbers);
     }
-    entry.seconds = 1e-9 * static_cast<double>(*run.summary.median_ns);
-    entries.push_back(std::move(entry));
+    add_times(run.summary, what, entry, entries);
   }
   Frame frame;
   const auto texts = names_in(entries, &Entry::texts);

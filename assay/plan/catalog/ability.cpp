@@ -48,7 +48,7 @@ bool takes(const WorkerInfo& worker, const std::string& workload) {
 
 std::vector<Mode> modes_of(const WorkerInfo& worker) {
   std::vector<Mode> modes;
-  for (const Mode mode : {Mode::infer, Mode::train}) {
+  for (const Mode mode : {Mode::infer, Mode::train, Mode::generate}) {
     if (worker.modes.empty() || holds(worker.modes, "*") || holds(worker.modes, name_of(mode))) modes.push_back(mode);
   }
   return modes;
@@ -59,6 +59,10 @@ std::vector<Mode> modes_of(const WorkerInfo& worker) {
 Ability ability_for(const WorkerInfo& worker, const std::string& workload) {
   Ability ability{workload, modes_of(worker), worker.ranks};
   if (workload == "*.replay") std::erase(ability.modes, Mode::infer);
+  // A language model generates and does nothing else; what else there is generates nothing.
+  const bool speaks = is_language_model(workload);
+  const bool pretends = worker.name == "fake";
+  std::erase_if(ability.modes, [&](Mode mode) { return !pretends && (mode == Mode::generate) != speaks; });
   for (const auto& primitive : all_primitives()) {
     if (primitive.name != workload) continue;
     std::erase(ability.modes, Mode::train);

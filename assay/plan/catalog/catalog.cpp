@@ -100,7 +100,7 @@ void check(const WorkerInfo& worker) {
 }
 
 bool is_whole_network(std::string_view kind) {
-  return kind == "onnx" || kind == "pt" || kind == "replay";
+  return kind == "onnx" || kind == "pt" || kind == "replay" || kind == "gguf";
 }
 
 bool older_release(std::string_view a, std::string_view b) {

@@ -43,7 +43,7 @@ struct WorkerInfo {
   /// Operators of Assay's graphs it can build: it runs every network of Assay's that needs no others.
   std::vector<std::string> operators;
   /// Kinds of files that hold a user's network: "py" takes "file.py:function", "onnx" takes "file.onnx", "pt"
-  /// (TorchScript) takes "file.pt".
+  /// (TorchScript) takes "file.pt", "gguf" takes "file.gguf".
   std::vector<std::string> files;
   std::vector<std::string> modes;       ///< here and in the next two, "*" or an empty list is every one
   std::vector<std::string> precisions;  ///< "*" is every precision

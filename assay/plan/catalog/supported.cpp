@@ -82,6 +82,18 @@ struct InertFinder {
   void operator()(const char*, const std::map<std::string, std::string>&) {}
 };
 
+/// A network of Assay's or of a user's has no cache of keys and values; a language model does nothing else.
+void check_generation(const WorkerInfo& worker, const Workload& workload) {
+  const bool generates = workload.mode == Mode::generate;
+  if (worker.name == "fake" || generates == is_language_model(workload.network)) return;
+  if (generates) {
+    fail(ErrorKind::usage, "mode: {} does not generate text. Name a file of weights (.gguf), or one of: {}.",
+         shown(workload.network), listed(language_models()));
+  }
+  fail(ErrorKind::usage, "mode: {} generates text, and does not {}. Say for how many tokens: --prompt-tokens 128.",
+       shown(workload.network), name_of(workload.mode));
+}
+
 void check_command(const WorkerInfo& worker, const Workload& workload) {
   const bool runs_commands = worker.name == "command";
   if (runs_commands && !workload.command) {
@@ -104,6 +116,7 @@ void check_supported(const WorkerInfo& worker, const Trial& trial) {
   }
   check_command(worker, trial.workload);
   check_network(worker, trial.workload);
+  check_generation(worker, trial.workload);
   check_if_said(worker, "mode", name_of(trial.workload.mode), worker.modes);
   check_if_said(worker, "precision", trial.workload.precision, worker.precisions);
   check_if_said(worker, "placement.device", trial.placement.device, worker.devices);

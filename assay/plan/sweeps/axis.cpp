@@ -51,6 +51,24 @@ void apply_worker(Trial& trial, const std::string&, const Scalar& value) {
   trial.worker.release = text.substr(std::min(equals + 2, text.size()));
 }
 
+/// A trial for which a number of tokens is written generates.
+Generation& generation_of(Trial& trial) {
+  if (!trial.workload.generate) trial.workload.generate.emplace();
+  if (trial.workload.mode == Mode::infer) trial.workload.mode = Mode::generate;
+  return *trial.workload.generate;
+}
+
+/// Applied after the axes below it: a mode that is written stands.
+void apply_mode(Trial& trial, const std::string&, const Scalar& value) {
+  trial.workload.mode = enum_value<Mode>(value);
+  if (trial.workload.mode == Mode::generate) generation_of(trial);
+}
+
+template <auto member>
+void apply_tokens(Trial& trial, const std::string&, const Scalar& value) {
+  generation_of(trial).*member = number_of(value);
+}
+
 using Field = void (*)(Trial&, const std::string&, const Scalar&);
 
 Axis setting(const char* name, AxisKind kind, Field apply, std::vector<std::string> choices = {}) {
@@ -61,8 +79,7 @@ std::vector<Axis> workload_axes() {
   return {
       {"network", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.network = text_of(v); }},
       {"worker", AxisKind::words, false, {}, apply_worker},
-      {"mode", AxisKind::words, false, names_of<Mode>(),
-       [](Trial& t, auto&, auto& v) { t.workload.mode = enum_value<Mode>(v); }},
+      {"mode", AxisKind::words, false, names_of<Mode>(), apply_mode},
       {"batch", AxisKind::numbers, false, {}, [](Trial& t, auto&, auto& v) { t.workload.batch = number_of(v); }},
       {"precision", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.precision = text_of(v); }},
       {"data", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { t.workload.data = text_of(v); }},
@@ -77,6 +94,16 @@ std::vector<Axis> workload_axes() {
        true,
        {},
        [](Trial& t, auto&, auto& v) { t.workload.data_chunks = number_of(v); }},
+      {"prompt_tokens", AxisKind::numbers, false, {}, apply_tokens<&Generation::prompt_tokens>},
+      {"output_tokens", AxisKind::numbers, false, {}, apply_tokens<&Generation::output_tokens>},
+      {"sequences", AxisKind::numbers, false, {}, apply_tokens<&Generation::sequences>},
+      {"cache_precision",
+       AxisKind::words,
+       true,
+       {},
+       [](Trial& t, auto&, auto& v) { generation_of(t).cache_precision = text_of(v); }},
+      {"tokens", AxisKind::words, false, names_of<TokenChoice>(),
+       [](Trial& t, auto&, auto& v) { generation_of(t).tokens = enum_value<TokenChoice>(v); }},
       {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
   };
 }
@@ -88,6 +115,8 @@ std::vector<Axis> setting_axes() {
       setting("inter_op", AxisKind::numbers, apply_number<&S::inter_op>),
       setting("intra_op", AxisKind::numbers, apply_number<&S::intra_op>),
       setting("library_threads", AxisKind::numbers, apply_number<&S::library_threads>),
+      setting("prefill_threads", AxisKind::numbers, apply_number<&S::prefill_threads>),
+      setting("prefill_tokens", AxisKind::numbers, apply_number<&S::prefill_tokens>),
       setting("affinity", AxisKind::words, apply_enum<&S::affinity, Affinity>, names_of<Affinity>()),
       setting("memory_bind", AxisKind::words, apply_enum<&S::memory_bind, MemoryBind>, names_of<MemoryBind>()),
       setting("allocator", AxisKind::words, apply_enum<&S::allocator, Allocator>, names_of<Allocator>()),

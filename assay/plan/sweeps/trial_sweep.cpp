@@ -10,6 +10,8 @@
 namespace assay::plan {
 namespace {
 
+constexpr const char* kPrecisionOfFile = "file";  ///< weights as a file of theirs has them
+
 /// One axis of a sweep with its values read.
 struct Dimension {
   AxisName name;
@@ -131,6 +133,9 @@ Trial combine(const Resolved& resolved, std::int64_t index) {
     if (value) it->name.axis().apply(trial, it->name.member, *value);
     index /= size;
   }
+  const bool precision_written = resolved.written.count(axis_name("precision")) != 0;
+  if (trial.workload.generate && !precision_written && trial.workload.network.ends_with(".gguf"))
+    trial.workload.precision = kPrecisionOfFile;
   return trial;
 }
 

@@ -33,6 +33,18 @@ std::string phases_text(const store::Digest& detail) {
   return phases ? json(phases->seconds).dump() : "";
 }
 
+/// What was asked for and what came of it; nine cells, empty where nothing is generated.
+std::string generated_cells(const Workload& workload, const Summary& summary) {
+  const auto& g = summary.generated;
+  const std::string asked = workload.generate
+                                ? fmt::format("{},{},{}", workload.generate->prompt_tokens,
+                                              workload.generate->output_tokens, workload.generate->sequences)
+                                : ",,";
+  if (!g) return asked + ",,,,,,";
+  return fmt::format("{},{},{},{},{},{},{}", asked, g->first_token_ns, cell(g->token_ns), g->prompt_tokens_per_second,
+                     g->output_tokens_per_second, cell(g->weights_bytes), cell(g->cache_bytes));
+}
+
 }  // namespace
 
 std::string settings_text(const Settings& settings) {
@@ -45,14 +57,16 @@ std::string csv_header() {
   return "campaign,trial,index,attempt,counted,network,mode,batch,precision,worker,release,settings,options,outcome,"
          "message,"
          "trusted,platform,started_utc,duration_ns,n,steady_from,median_ns,p90_ns,p99_ns,samples_per_second,pair,"
-         "side,peak_memory_bytes,reasons,effective,phases_seconds,ranks,device,watts,samples_per_joule\r\n";
+         "side,peak_memory_bytes,reasons,effective,phases_seconds,ranks,device,watts,samples_per_joule,"
+         "prompt_tokens,output_tokens,sequences,first_token_ns,token_ns,prompt_tokens_per_second,"
+         "output_tokens_per_second,weights_bytes,cache_bytes\r\n";
 }
 
 std::string csv_row(const Record& record, const Trial& trial) {
   const auto& s = record.summary;
   const auto detail = store::digest_of(record);
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
       cell(record.campaign), cell(record.trial), record.index, record.attempt, record.counted,
       cell(trial.workload.network), name_of(trial.workload.mode), trial.workload.batch, cell(trial.workload.precision),
       cell(trial.worker.name), cell(trial.worker.release), cell(settings_text(trial.settings)),
@@ -62,7 +76,8 @@ std::string csv_row(const Record& record, const Trial& trial) {
       cell(s.samples_per_second), record.pair ? cell(record.pair->id) : "",
       record.pair ? name_of(record.pair->side) : "", cell(detail.peak_memory_bytes),
       cell(reasons_text(record.validity)), cell(effective_text(detail)), cell(phases_text(detail)),
-      trial.placement.ranks, cell(trial.placement.device), cell(s.watts), cell(s.samples_per_joule));
+      trial.placement.ranks, cell(trial.placement.device), cell(s.watts), cell(s.samples_per_joule),
+      generated_cells(trial.workload, s));
 }
 
 }  // namespace assay::report

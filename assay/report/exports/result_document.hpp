@@ -82,6 +82,7 @@ void describe(V& v, Result& r) {
   required(v, "peak_trial", r.peak_trial);
   required(v, "share_reason", r.share_reason);
   v("share_of_roofline", r.share_of_roofline);
+  v("generated", r.generated);
   required(v, "effective", r.details.effective);
   required(v, "validity", r.details.reasons);
   required(v, "steady", r.details.steady);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "assay/report/results/generated.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::report {
@@ -79,6 +80,7 @@ Result result_of(const store::TrialRow& trial, const std::string& platform,
   result.p90 = tail_quantile(summaries, TailPercent::p90, confidence);
   result.p99 = tail_quantile(summaries, TailPercent::p99, confidence);
   result.samples_per_second = median_or_null(rates);
+  result.generated = generated_of(summaries);
   result.watts = median_or_null(watts);
   result.samples_per_joule = median_or_null(per_joule);
   result.run_medians_ns = medians_in_time(rows);

@@ -47,11 +47,12 @@ struct Result {
   std::optional<double> samples_per_second;
   std::optional<double> watts;  ///< of all hosts; null where energy was not measured
   std::optional<double> samples_per_joule;
-  std::optional<double> flops_per_second;   ///< achieved; null where the workload does not tell its FLOPs
-  std::optional<double> bytes_per_second;   ///< the least that must cross the memory bus; null where it is not known
-  std::optional<double> share_of_peak;      ///< of the best gemm on this platform at this precision; see roofline.hpp
-  std::optional<std::string> peak_trial;    ///< that gemm
-  std::optional<std::string> share_reason;  ///< why there is no share of the peak
+  std::optional<double> flops_per_second;     ///< achieved; null where the workload does not tell its FLOPs
+  std::optional<double> bytes_per_second;     ///< the least that must cross the memory bus; null where it is not known
+  std::optional<double> share_of_peak;        ///< of the best gemm on this platform at this precision; see roofline.hpp
+  std::optional<std::string> peak_trial;      ///< that gemm
+  std::optional<std::string> share_reason;    ///< why there is no share of the peak
+  std::optional<GeneratedSummary> generated;  ///< where text is generated: medians over the runs
   std::optional<double> share_of_roofline;  ///< the least time of a step over its own; null where no roof was measured
   Details details;
 };

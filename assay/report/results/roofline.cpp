@@ -48,6 +48,17 @@ std::optional<double> share_of_roofline(const Result& result, const Peak* peak, 
   return std::max(share, *result.flops_per_second / peak->flops_per_second);
 }
 
+/// For every token all weights are read once, for all sequences together, and what the cache holds by then; here the
+/// weights alone are counted.
+void add_decode_share(Result& result, const Bandwidth* bandwidth) {
+  result.share_reason = "the FLOPs of this workload are not known";
+  const auto& generated = *result.generated;
+  if (!generated.weights_bytes || generated.token_ns.value_or(0) <= 0) return;
+  result.bytes_per_second =
+      static_cast<double>(*generated.weights_bytes) / (static_cast<double>(*generated.token_ns) / 1e9);
+  if (bandwidth != nullptr) result.share_of_roofline = *result.bytes_per_second / bandwidth->bytes_per_second;
+}
+
 template <typename Best, typename Same>
 const Best* find(const std::vector<Best>& all, Same same) {
   const auto it = std::find_if(all.begin(), all.end(), same);
@@ -93,6 +104,10 @@ void add_shares(std::vector<Result>& results, const Roofline& roofline) {
   CostOf cost_of;
   for (auto& result : results) {
     const auto& workload = result.trial.workload;
+    if (result.generated) {
+      add_decode_share(result, roofline.bandwidth(result.platform));
+      continue;
+    }
     const auto& cost = cost_of(workload);
     if (!cost) {
       result.share_reason = "the FLOPs of this workload are not known";

@@ -6,6 +6,7 @@
 #include "assay/report/renderers/markdown.hpp"
 #include "assay/report/renderers/terminal.hpp"
 #include "assay/report/report.hpp"
+#include "assay/report/results/generated.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -86,7 +87,7 @@ void add_remarks(const std::vector<Result>& results, std::string& out) {
 
 std::string phases_line(const Phases& phases) {
   std::string out;
-  for (const char* name : {"load", "transfer", "forward", "backward", "communicate", "update"}) {
+  for (const char* name : {"load", "transfer", "forward", "backward", "communicate", "update", "prefill", "decode"}) {
     const auto it = phases.seconds.find(name);
     if (it == phases.seconds.end()) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, format_duration(it->second * 1e9));
@@ -133,6 +134,7 @@ std::string detail_lines(const Result& result) {
   if (!effective.empty()) out += "took effect: " + fit(effective, 300) + "\n";
   if (details.autocorrelation)
     out += fmt::format("autocorrelation of neighbouring samples: {:.2f}\n", *details.autocorrelation);
+  if (result.generated) out += generated_lines(*result.generated, *result.trial.workload.generate);
   if (details.phases) out += "phases: " + phases_line(*details.phases) + "\n";
   if (details.layers_over_step)
     out += fmt::format("layers: together {:.0f} % of the plain step\n", 100 * *details.layers_over_step);
@@ -153,6 +155,8 @@ struct ResultColumns {
   bool energy = false;
   bool memory = false;
   bool curve = false;
+  bool tokens = false;   ///< some generate
+  bool samples = false;  ///< some do not
 };
 
 ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
@@ -169,7 +173,9 @@ ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
           any(&Result::samples_per_joule),
           std::any_of(results.begin(), results.end(),
                       [](const auto& r) { return r.details.peak_memory_bytes.has_value(); }),
-          curve};
+          curve,
+          std::any_of(results.begin(), results.end(), [](const auto& r) { return r.trial.workload.generate; }),
+          !std::all_of(results.begin(), results.end(), [](const auto& r) { return r.trial.workload.generate; })};
 }
 
 /// In a narrow window curves go first, then what the median and the interval tell most of.
@@ -179,7 +185,13 @@ Table empty_table(const ResultColumns& has) {
                                      {"median", Align::right},        {"95 % interval", Align::right}};
   if (has.p90) columns.push_back({"p90", Align::right, 4});
   if (has.p99) columns.push_back({"p99", Align::right, 5});
-  columns.push_back({"samples/s", Align::right});
+  if (has.tokens) {
+    columns.push_back({"first token", Align::right});
+    columns.push_back({"per token", Align::right});
+    columns.push_back({"tokens/s in", Align::right, 5});
+    columns.push_back({"tokens/s out", Align::right});
+  }
+  if (has.samples) columns.push_back({"samples/s", Align::right});
   if (has.share) columns.push_back({"of peak", Align::right, 3});
   if (has.roof) columns.push_back({"of roofline", Align::right, 6});
   if (has.energy) columns.push_back({"samples/J", Align::right, 2});
@@ -195,6 +207,14 @@ std::string memory_text(const Result& result) {
   return bytes ? format_bytes(static_cast<std::int64_t>(*bytes)) : "-";
 }
 
+void add_token_cells(const Result& result, std::vector<std::string>& cells) {
+  const auto& g = result.generated;
+  cells.push_back(g ? format_duration(static_cast<double>(g->first_token_ns)) : "-");
+  cells.push_back(g && g->token_ns ? format_duration(static_cast<double>(*g->token_ns)) : "-");
+  cells.push_back(g ? format_rate(g->prompt_tokens_per_second) : "-");
+  cells.push_back(g ? format_rate(g->output_tokens_per_second) : "-");
+}
+
 Table trials_table(const std::vector<Result>& results, bool curve) {
   constexpr std::size_t kCurve = 12;
   const auto has = columns_of(results, curve);
@@ -208,7 +228,8 @@ Table trials_table(const std::vector<Result>& results, bool curve) {
                                    interval_text(result)};
     if (has.p90) cells.push_back(duration_or_dash(result.p90.ns));
     if (has.p99) cells.push_back(duration_or_dash(result.p99.ns));
-    cells.push_back(result.samples_per_second ? format_rate(*result.samples_per_second) : "-");
+    if (has.tokens) add_token_cells(result, cells);
+    if (has.samples) cells.push_back(result.samples_per_second ? format_rate(*result.samples_per_second) : "-");
     if (has.share) cells.push_back(share_or_dash(result.share_of_peak));
     if (has.roof) cells.push_back(share_or_dash(result.share_of_roofline));
     if (has.energy) cells.push_back(result.samples_per_joule ? fmt::format("{:.4g}", *result.samples_per_joule) : "-");

@@ -61,6 +61,7 @@ Digest digest_of(const Record& record) {
   digest.steady_samples = record.summary.steady_samples;
   digest.p90_interval = record.summary.p90_interval;
   digest.p99_interval = record.summary.p99_interval;
+  digest.generated = record.summary.generated;
   std::optional<std::int64_t> memory = record.ranks.empty() ? std::nullopt : std::optional<std::int64_t>(0);
   for (const auto& rank : record.ranks) {
     add_effective(rank, digest);

@@ -28,6 +28,7 @@ struct Digest {
   std::optional<std::int64_t> steady_samples;  ///< that the run's quantiles rest on
   std::optional<QuantileInterval> p90_interval;
   std::optional<QuantileInterval> p99_interval;
+  std::optional<GeneratedSummary> generated;  ///< where text is generated
 };
 
 template <typename V>
@@ -45,6 +46,7 @@ void describe(V& v, Digest& d) {
   v("steady_samples", d.steady_samples);
   v("p90_interval", d.p90_interval);
   v("p99_interval", d.p99_interval);
+  v("generated", d.generated);
 }
 
 Digest digest_of(const Record& record);

@@ -55,6 +55,7 @@ RunRow read_run(const Row& row) {
   out.summary.steady_samples = out.digest.steady_samples;
   out.summary.p90_interval = out.digest.p90_interval;
   out.summary.p99_interval = out.digest.p99_interval;
+  out.summary.generated = out.digest.generated;
   return out;
 }
 

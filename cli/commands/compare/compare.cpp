@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "assay/compare/compare.hpp"
+#include "assay/compare/part_times.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/subjects/layers.hpp"
@@ -15,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/compare/compare_sides.hpp"
 #include "cli/flags/answer.hpp"
+#include "cli/flags/choice.hpp"
 #include "cli/help.hpp"
 #include "cli/paths.hpp"
 #include "cli/stop.hpp"
@@ -74,7 +76,13 @@ std::string axis_text(const Trial& trial, const std::string& axis) {
   if (axis == "worker") return trial.worker.name;
   const json whole = to_json(trial);
   const auto dot = axis.find('.');
-  if (dot == std::string::npos) return plain_text(whole.at("workload").at(axis));
+  if (dot == std::string::npos) {
+    const auto& workload = whole.at("workload");
+    const auto own = workload.find(axis);
+    if (own != workload.end()) return plain_text(*own);
+    const auto& generate = workload.at("generate");  // tokens and sequences
+    return generate.is_null() ? "" : plain_text(generate.at(axis));
+  }
   return plain_text(whole.at(axis.substr(0, dot)).at(axis.substr(dot + 1)));
 }
 
@@ -213,6 +221,7 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
     campaigns = campaigns_named(o, out.rows);
   }
   out.material = material_of(store, campaigns);
+  if (!o.of.empty()) compare::take_times_of(choice_of<TimeOf>(o.of, "--of"), out.material.rows);
   if (prepare) prepare(out.material);
   std::erase_if(out.material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
   return out;
@@ -275,6 +284,9 @@ void check_flags(const CompareOptions& o) {
   if (!o.run && (!o.plan.options.empty() || !o.plan.env.empty()))
     fail(ErrorKind::usage, "--option and --env say what --run measures. Add --run, or leave them out.");
   check_explain(o);
+  if (o.of.empty()) return;
+  choice_of<TimeOf>(o.of, "--of");
+  if (o.explain) fail(ErrorKind::usage, "--explain splits whole steps, and --of {} is a part. Leave out one.", o.of);
 }
 
 /// Of comparisons that fail the gate, and of those that leave it open.
@@ -347,6 +359,8 @@ void add_compare(CLI::App& command, Invocation& invocation) {
                      "proved nor excluded");
   command.add_option("--undecided", o->undecided, "Let a gate that cannot decide pass or fail [exit with 5]")
       ->check(CLI::IsMember({"pass", "fail"}));
+  command.add_option("--of", o->of,
+                     "Compare this time of generated text: first_token, or token, the mean after it [the whole step]");
   command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
   command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where all can be alive at once");
   command.add_flag("--apart", o->apart,

@@ -29,6 +29,7 @@ struct CompareOptions {
   std::string undecided;           ///< pass or fail; empty: an exit code of its own
   std::vector<std::string> words;  ///< the command line
   bool explain = false;
+  std::string of;  ///< which time of generated text; empty: of the whole step
   bool json = false;
   CheckFiles files;
 };

@@ -9,6 +9,7 @@ import assay_worker
 THREADS = {"inter_op", "intra_op", "library_threads", "spin"}
 NETWORK = THREADS | {"compile", "layout"} | assay_data.SETTINGS
 TRAINING_TOGETHER = NETWORK | {"bucket_bytes"}
+GENERATION = THREADS | {"compile"}
 COLLECTIVE = {"inter_op"}  # inert there as everywhere
 LAYOUTS = ("nchw", "nhwc")
 _FP32_LOWERED_BY = ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE")

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/core/generation.hpp"
+
+namespace assay::fake {
+
+/// How long the fake worker takes for an answer. README.md says the same in prose.
+struct GenerationLaw {
+  double first_token_ns = 2'000'000;
+  double prompt_token_ns = 10'000;  ///< more to the first token, for each token of all prompts
+  double token_ns = 500'000;
+  double growth_ns = 1'000;      ///< more for each token of the context
+  std::int64_t stall_token = 0;  ///< which one stalls; 0: none
+  double stall_ns = 0;           ///< how long
+  std::int64_t stall_every = 5;  ///< in every so many-th step
+};
+
+/// Of a whole answer without a stall, at factor 1.
+double answer_ns(const GenerationLaw& law, const Generation& asked);
+
+/// Fills `tokens_ns`, sequence after sequence, with the times of step `step`, each multiplied by `factor`. The time of
+/// the last one.
+std::int64_t answer_times(const GenerationLaw& law, const Generation& asked, std::int64_t step, double factor,
+                          std::vector<std::int64_t>& tokens_ns);
+
+}  // namespace assay::fake

@@ -1,0 +1,86 @@
+"""The graph that OpenVINO GenAI makes of a GGUF file, fed token by token: the engine of assay_generate."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+
+import numpy
+
+CACHE_KINDS = {"fp32": "f32", "fp16": "f16", "bf16": "bf16", "u8": "u8"}
+_BYTES = {"f32": 4, "float32": 4, "f16": 2, "float16": 2, "bf16": 2, "bfloat16": 2, "u8": 1, "uint8_t": 1}
+
+
+def made(genai, model, cache, key):
+    """A folder with the graph, which GenAI writes beside the file that it reads: so it is given a link to it, in a
+    folder of its own. Kept in `cache` where there is one."""
+    kept = os.path.join(cache, hashlib.sha256(key.encode()).hexdigest()[:32]) if cache else None
+    if kept and os.path.exists(kept):
+        os.utime(os.path.join(kept, "openvino_model.bin"))
+        return kept, None
+    place = tempfile.TemporaryDirectory(prefix="assay-", dir=cache)
+    link = os.path.join(place.name, "model.gguf")
+    os.symlink(model, link)
+    genai.LLMPipeline(link, "CPU", enable_save_ov_model=True)
+    os.unlink(link)
+    if not kept:
+        return place.name, place
+    try:
+        os.rename(place.name, kept)
+    except OSError:  # another run was faster
+        shutil.rmtree(place.name, ignore_errors=True)
+    os.makedirs(place.name, exist_ok=True)  # its end wants to find it
+    place.cleanup()
+    return kept, None
+
+
+class Engine:
+    def __init__(self, openvino, folder, metadata, sequences, context, properties):
+        core = openvino.Core()
+        path = os.path.join(folder, "openvino_model.xml")
+        self.compiled = core.compile_model(core.read_model(path), "CPU", properties)
+        self._request = self.compiled.create_infer_request()
+        self._sequences, self._context, self._metadata = sequences, context, metadata
+        self._beams = numpy.arange(sequences, dtype="i4")
+        self._logits = None
+        self.vocabulary = len(metadata["tokenizer.ggml.tokens"])
+        self._weights_bytes = os.path.getsize(os.path.join(folder, "openvino_model.bin"))
+
+    def weights_bytes(self):
+        return self._weights_bytes
+
+    def cache_kind(self):
+        return self.compiled.get_property("KV_CACHE_PRECISION").get_type_name()
+
+    def cache_bytes(self):
+        """Keys and values of all layers for the longest context that a step has."""
+        m = self._metadata
+        features = m["llama.embedding_length"] // m["llama.attention.head_count"]
+        values = 2 * m["llama.block_count"] * m["llama.attention.head_count_kv"] * features
+        return values * self._sequences * self._context * _BYTES[self.cache_kind()]
+
+    def clear(self):
+        self._request.reset_state()
+
+    def prefill(self, tokens):
+        self._run(tokens.astype("i8"), 0)
+
+    def decode(self, tokens, position):
+        self._run(tokens.astype("i8")[:, None], position)
+
+    def _run(self, tokens, past):
+        count = tokens.shape[1]
+        places = numpy.arange(past, past + count, dtype="i8")
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": numpy.ones((self._sequences, past + count), "i8"),
+            "position_ids": numpy.broadcast_to(places, tokens.shape),
+            "beam_idx": self._beams,
+        }
+        self._logits = self._request.infer(inputs, share_inputs=True, share_outputs=True)[0]
+
+    def logits(self):
+        return self._logits[:, -1].copy()
+
+    def greedy(self):
+        return self._logits[:, -1].argmax(1).astype("i4")
