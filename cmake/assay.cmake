@@ -32,7 +32,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_rules INTERFACE -Wno-restrict -Wno-array-bounds
                                                -Wno-stringop-overflow)  # false alarms of g++ 12 on std::string
 endif()
-target_compile_definitions(assay_rules INTERFACE ASSAY_VERSION="0.1.0") # TEMPORARY
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(assay_rules INTERFACE "SHELL:-Xclang -fno-pch-timestamp")  # so that ccache knows it again
   target_compile_options(assay_rules INTERFACE -Wno-shadow)  # g++ judges it; in a unity build clang sees other files' names

@@ -2,6 +2,6 @@
 
 namespace assay {
 
-const char* const kVersion = ASSAY_RELEASE;
+const char* const kVersion = ASSAY_VERSION;
 
 }  // namespace assay

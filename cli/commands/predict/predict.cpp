@@ -55,7 +55,7 @@ struct PredictFlags {
   TransformerFlags transformer;
   RowsFlags rows;
   ServeFlags serve;
-  PlanFlags plan;
+  TrainingPlanFlags plan;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -340,7 +340,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       ->allow_extra_args(false);
   add_transformer_flags(command, o->transformer);
   add_rows_flags(command, o->rows);
-  add_plan_flags(command, o->plan);
+  add_training_plan_flags(command, o->plan);
   add_score_flags(command, o->scores);
   add_serve_flags(command, o->serve);
   command

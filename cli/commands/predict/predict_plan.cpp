@@ -57,7 +57,7 @@ predict::StepPlan usual_practice() {
   return practice;
 }
 
-double reserve_of(const PlanFlags& flags) {
+double reserve_of(const TrainingPlanFlags& flags) {
   return flags.reserve.empty() ? predict::kUsualReserve : parse_share(flags.reserve, "--reserve");
 }
 
@@ -66,7 +66,7 @@ std::int64_t needed_size(const CLI::App& command, const char* flag, const char* 
   return command.get_option(flag)->as<std::int64_t>();
 }
 
-void write_pictures(const PlanFlags& flags, const std::string& title, const std::vector<std::string>& sources,
+void write_pictures(const TrainingPlanFlags& flags, const std::string& title, const std::vector<std::string>& sources,
                     std::vector<report::Picture> pictures, const std::string& words) {
   if (!flags.pictures.empty()) {
     std::error_code ignored;
@@ -92,7 +92,7 @@ double device_bytes(const predict::Cluster& cluster) {
   return step_device(cluster).sheet.memory_bytes;
 }
 
-void print_search(const CLI::App& command, const PlanFlags& flags, const PlanJob& job) {
+void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job) {
   predict::PlanQuestion question;
   question.model = model_asked(job.model);
   question.clusters = clusters_of(job);
@@ -116,7 +116,7 @@ void print_search(const CLI::App& command, const PlanFlags& flags, const PlanJob
   job.json ? print_json(to_json(said)) : print_document(report::plan_search_document(said));
 }
 
-void print_training(const PlanFlags& flags, const PlanJob& job) {
+void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
   const auto model = model_asked(job.model);
   const auto file = predict::read_training(flags.training);
   std::vector<predict::TrainingQuestion> questions;
@@ -131,7 +131,7 @@ void print_training(const PlanFlags& flags, const PlanJob& job) {
 
 }  // namespace
 
-void add_plan_flags(CLI::App& command, PlanFlags& flags) {
+void add_training_plan_flags(CLI::App& command, TrainingPlanFlags& flags) {
   command
       .add_flag("--search", flags.search,
                 "Find the best split of a transformer over devices, among all that fit (docs/plan.md)")
@@ -163,7 +163,7 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags) {
       ->group(kPlanGroup);
 }
 
-bool is_plan_asked(const CLI::App& command, const PlanFlags& flags) {
+bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags) {
   if (flags.search || !flags.training.empty()) return true;
   for (const auto* option : command.get_options()) {
     if (option->get_group() != kPlanGroup || option->count() == 0) continue;
@@ -172,7 +172,7 @@ bool is_plan_asked(const CLI::App& command, const PlanFlags& flags) {
   return false;
 }
 
-void print_plan(const CLI::App& command, const PlanFlags& flags, const PlanJob& job) {
+void print_plan(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job) {
   if (flags.search && !flags.training.empty()) {
     fail(ErrorKind::usage,
          "--search and --training are two questions. Stages of a training without split: are searched.");

@@ -9,7 +9,7 @@
 namespace assay::cli {
 
 /// Flags of a search for the best split, and of a whole training.
-struct PlanFlags {
+struct TrainingPlanFlags {
   bool search = false;
   std::string training;
   std::string tokens;
@@ -31,12 +31,12 @@ struct PlanJob {
   bool json = false;
 };
 
-void add_plan_flags(CLI::App& command, PlanFlags& flags);
+void add_training_plan_flags(CLI::App& command, TrainingPlanFlags& flags);
 
 /// Throws Error{usage} where flags of a plan are given without --search or --training.
-bool is_plan_asked(const CLI::App& command, const PlanFlags& flags);
+bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags);
 
 /// Prints the answer. Batch, sequence and precision are read off the command.
-void print_plan(const CLI::App& command, const PlanFlags& flags, const PlanJob& job);
+void print_plan(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job);
 
 }  // namespace assay::cli
