@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/core/generation.hpp"
-#include "assay/core/server_load.hpp"
+#include "assay/core/workloads/generation.hpp"
+#include "assay/core/workloads/server_load.hpp"
 #include "assay/core/text/json.hpp"
 
 namespace assay {

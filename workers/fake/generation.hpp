@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/core/generation.hpp"
+#include "assay/core/workloads/generation.hpp"
 
 namespace assay::fake {
 

@@ -1,4 +1,4 @@
-#include "assay/core/server_load.hpp"
+#include "assay/core/workloads/server_load.hpp"
 
 namespace assay {
 

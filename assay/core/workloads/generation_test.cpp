@@ -1,4 +1,4 @@
-#include "assay/core/generation.hpp"
+#include "assay/core/workloads/generation.hpp"
 
 #include <gtest/gtest.h>
 
