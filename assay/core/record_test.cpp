@@ -22,6 +22,9 @@ Record full_record() {
   rank.effective = {{"intra_op", 2}};
   rank.samples_ns = {10, 20, 30};
   rank.slices = {{0, 100, 130, 1, true, 5}, {1, 200, 260, 2, false, 6}};
+  rank.tokens_ns = {4, 14, 24};
+  rank.weights_bytes = 16;
+  rank.cache_bytes = 17;
   rank.phases_ns = {{"forward", {7, 8}}};
   rank.phase_step_ns = {9, 10};
   rank.layers = {{"conv1", {1, 2}, {3, 4}}};

@@ -1,6 +1,6 @@
 """llama.cpp in a loop without Assay, timed by its own counters (llama_perf_context): for bench/generate_overhead.
 
-    bare_generate.py FOLDER_OF_THE_WORKER MODEL.gguf PROMPT OUTPUT THREADS ANSWERS
+bare_generate.py FOLDER_OF_THE_WORKER MODEL.gguf PROMPT OUTPUT THREADS ANSWERS
 """
 
 import ctypes
