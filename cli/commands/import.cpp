@@ -152,7 +152,7 @@ int import_files(const ImportFlags& o) {
   }
   if (!o.store.empty() || !o.server.empty()) {
     fail(ErrorKind::usage, "--{} is for results of a load client, and {} is not one. Leave it out.",
-         o.store.empty() ? "server" : "store", shown(o.files.front()));
+         o.store.empty() ? "server" : "keep", shown(o.files.front()));
   }
   if (predict::is_json_object(text) && model::is_prototype(text)) {
     import_runs(o);
@@ -175,7 +175,7 @@ void add_import(CLI::App& command, Invocation& invocation) {
   command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
       ->check(CLI::Range(1, 1 << 24));
   command.add_option("-o,--out", o->out, "Write the table to this file")->type_name("PATH");
-  command.add_option("--store", o->store, "Keep results of a load client as records of this machine in this store")
+  command.add_option("--keep", o->store, "Keep results of a load client as records of this machine in this store")
       ->type_name("STORE");
   command.add_option("--server", o->server, "Name the server's program in these records, such as vllm==0.32.0")
       ->type_name("NAME");
@@ -184,7 +184,7 @@ void add_import(CLI::App& command, Invocation& invocation) {
       "assay import trace.json --batch 32 -o layers.json\n"
       "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"
       "assay import logs/*.json -o times.csv && assay fit times.csv\n"
-      "assay import benchmarks.json --store assay.db --server vllm");
+      "assay import benchmarks.json --keep assay.db --server vllm");
   command.callback([o, &invocation] { invocation.exit_code = import_files(*o); });
 }
 
