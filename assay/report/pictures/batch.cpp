@@ -186,9 +186,10 @@ std::vector<Picture> batch_pictures(const Evidence& evidence) {
       picture.question = "Which batch?";
       picture.title = fmt::format("{} of {} {} by batch", rate ? "Throughput" : "Time of a step", workload.network,
                                   name_of(workload.mode));
-      picture.answer = rate ? batch_answer(sweeps, names)
-                            : "The line joins medians over fresh processes, the band is their 95 % interval, each dot "
-                              "is one process.";
+      picture.answer =
+          rate ? batch_answer(sweeps, names)
+               : fmt::format("The line joins medians over fresh processes, the band is their 95 % interval{}",
+                             runs.empty() ? "." : ", each dot is one process.");
       picture.command = command_of("assay show --all", evidence);
       picture.x = axis.axis();
       picture.y.title = rate ? "samples/s" : "ms";

@@ -61,11 +61,15 @@ void write_index(Context& context);
 LinkedCell median_cell(const Result& result);
 /// "1.1 ms to 1.3 ms", or -.
 LinkedCell interval_cell(const Result& result);
-/// A campaign by its name, with a link.
+/// "nightly@3": a name is that of all rounds, and stands for the first.
+std::string round_name(const store::CampaignRow& row);
+/// A campaign by that name, with a link.
 LinkedCell campaign_cell(const Context& context, const std::string& id);
 LinkedCell machine_cell(const std::string& platform);
 /// "4.1 % slower since 2026-11-02".
 std::string change_words(const KnownChange& change);
+/// "1 machine", "2 machines".
+std::string counted(std::int64_t number, const char* noun);
 /// "2026-11-02 10:30", of RFC 3339.
 std::string minute_of(const std::string& utc);
 /// Says how many more there are than the page shows; nothing where it shows all.

@@ -15,12 +15,6 @@ namespace {
 constexpr std::int64_t kMostRunsCompared = 100'000;  ///< of both sides: they are in memory at once
 constexpr std::size_t kMostSides = 12;               ///< of a lock-step campaign: every two are compared
 
-/// "nightly@3": a name is that of all rounds, and stands for the first.
-std::string round_name(const store::CampaignRow& row) {
-  if (row.round == 0) return row.name;
-  return fmt::format("{}@{}", row.name, row.round + 1);
-}
-
 /// Runs of the campaign that was read last: it is mostly what the next one is compared with.
 struct ReadRuns {
   std::string campaign;

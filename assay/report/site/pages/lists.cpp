@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "assay/core/text/utf8.hpp"
@@ -178,9 +179,10 @@ void write_index(Context& context) {
     records += campaign.row.progress.done + campaign.row.progress.set_aside;
   for (const auto* entry : pages_below(context.folder, "history/")) newest = std::max(newest, entry->newest_utc);
   PageWriter page("index.html", context.title);
-  page.paragraph(fmt::format("{} records of {} workloads on {} machines, in {} campaigns.{}", records,
-                             context.catalogue.workloads.size(), pages_below(context.folder, "machine/").size(),
-                             context.catalogue.campaigns.size(),
+  const auto machines = std::ssize(pages_below(context.folder, "machine/"));
+  page.paragraph(fmt::format("{} of {} on {}, in {}.{}", counted(records, "record"),
+                             counted(std::ssize(context.catalogue.workloads), "workload"), counted(machines, "machine"),
+                             counted(std::ssize(context.catalogue.campaigns), "campaign"),
                              newest.empty() ? "" : fmt::format(" The newest began {} (UTC).", minute_of(newest))));
   page.html(search_box(searched_pages(context.folder).size()));
   add_changes_of_all(context, page);

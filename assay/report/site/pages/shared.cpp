@@ -34,10 +34,14 @@ LinkedCell interval_cell(const Result& result) {
   return {fmt::format("{} to {}", format_duration(interval->low), format_duration(interval->high))};
 }
 
+std::string round_name(const store::CampaignRow& row) {
+  return row.round == 0 ? row.name : fmt::format("{}@{}", row.name, row.round + 1);
+}
+
 LinkedCell campaign_cell(const Context& context, const std::string& id) {
   const auto found = context.campaign_index.find(id);
   if (found == context.campaign_index.end()) return {id.substr(0, 8)};
-  return {context.catalogue.campaigns[found->second].row.name, campaign_path(id)};
+  return {round_name(context.catalogue.campaigns[found->second].row), campaign_path(id)};
 }
 
 LinkedCell machine_cell(const std::string& platform) {
@@ -54,6 +58,10 @@ std::string minute_of(const std::string& utc) {
   auto text = utc.substr(0, 16);
   if (text.size() > 10) text[10] = ' ';
   return text;
+}
+
+std::string counted(std::int64_t number, const char* noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 void say_left_out(PageWriter& page, std::size_t shown, std::size_t all, std::string_view where) {
