@@ -14,13 +14,13 @@ constexpr double kPairRangeShare = .9;
 constexpr double kNormalWidth = 1.645;  // standard deviations that hold 90 % of a normal distribution
 constexpr std::size_t kLeastBasisRows = 10;
 constexpr std::size_t kMostPairs = 20'000;
-// Of logarithms: nine of ten steps of six published tables (1,037 rows) were as near as this to what usual constants
-// say.
+// Of logarithms: how far a step may be from what usual constants say. Chosen with the rows of six published tables in
+// sight, so that it is an assumption for others.
 constexpr double kUsualWidth = .45;
 constexpr double kUsualExpertsWidth = .75;
 
-/// Standard deviation of the logarithm of a constant among stacks, as fits to published tables show it; where fewer
-/// than two tables determine it, what its nature allows.
+/// Standard deviation of the logarithm of a constant among stacks: an assumption. Fits to published tables spread wider
+/// for some.
 double spread_of(const std::string& constant) {
   static const std::map<std::string, double> spreads{
       {"product", .12}, {"passes", .25}, {"attention", .35}, {"floor", .5},        {"call", .5},  {"sums", .25},
@@ -186,7 +186,7 @@ RangedRatio StepBasis::ratio_of(const StepJob& one, const StepJob& other) const 
 
 std::string StepBasis::sentence() const {
   if (stack_ == nullptr) {
-    return "Usual constants of software, none measured: nine of ten published steps were within the ranges. "
+    return "Usual constants of software, none measured: the width of the ranges is an assumption. "
            "--calibrate with --columns takes constants from steps you measured.";
   }
   return fmt::format("Constants of {} from {} measured jobs; ranges are 90 %, from jobs left out in groups.", name_,

@@ -358,7 +358,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "assay predict gpt3 --hidden 12288 --blocks 96 --heads 96 --sequence 2048 --vocabulary 51200 --tensor 8 \\\n"
       "  --pipeline 8 --global-batch 64 --cluster c.yaml --devices 64\n"
       "assay predict llama3-70b --search --cluster c.yaml --devices 64-256*2 --global-batch 512 --sequence 8192\n"
-      "assay predict llama3-70b --training examples/trainings/llama3.1_405b.yaml --cluster c.yaml\n"
+      "assay predict llama3-405b --training examples/trainings/llama3.1_405b.yaml --cluster c.yaml\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
       "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
       "assay predict --score --store s.db --published times.csv\n"
