@@ -6,6 +6,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/hash.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/version.hpp"
 #include "assay/measure/agent/agent.hpp"
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/machine/state.hpp"
@@ -127,7 +128,7 @@ Outcome outcome_of(const LoadPoint& point) {
 Record record_of(const MeasuredLoad& measured) {
   Record record;
   record.outcome = measured.outcome;
-  record.assay_version = ASSAY_VERSION;
+  record.assay_version = kVersion;
   RankResult rank;
   rank.outcome = measured.outcome;
   add_samples(measured.requests, rank);

@@ -1,5 +1,6 @@
 #include "assay/report/site/frame.hpp"
 
+#include "assay/core/version.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/site/manifest.hpp"
 
@@ -67,7 +68,7 @@ std::string PageWriter::page(const std::string& site, bool script) const {
          fmt::format(
              "</main>\n<footer>Written by assay {}. Numbers are medians over fresh processes; intervals are 95 % "
              "over processes unless stated otherwise.</footer>\n{}</body>\n</html>\n",
-             ASSAY_VERSION, script ? fmt::format("<script src=\"{}site.js\"></script>\n", root_) : "");
+             kVersion, script ? fmt::format("<script src=\"{}site.js\"></script>\n", root_) : "");
 }
 
 }  // namespace assay::report::site

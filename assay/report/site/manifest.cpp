@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/core/version.hpp"
+
 namespace assay::report::site {
 namespace {
 
@@ -36,7 +38,7 @@ bool is_site_path(std::string_view path) {
 }
 
 std::string manifest_text(const Manifest& manifest) {
-  std::string out = json{{"site_version", kSiteVersion}, {"assay_version", ASSAY_VERSION}}.dump() + "\n";
+  std::string out = json{{"site_version", kSiteVersion}, {"assay_version", kVersion}}.dump() + "\n";
   for (const auto& [path, page] : manifest)
     out += to_json(page).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   return out;

@@ -1,6 +1,7 @@
 #include "assay/report/site/site.hpp"
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/version.hpp"
 #include "assay/report/results/results.hpp"
 #include "assay/report/site/pages.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 /// What every page depends on: another one makes every page again.
 std::string common_of(const SiteRequest& request, const Roofline& roofline,
                       const std::vector<compare::Calibration>& calibrations) {
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n", kSiteVersion, ASSAY_VERSION, request.title, request.store_name);
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", kSiteVersion, kVersion, request.title, request.store_name);
   for (const auto& peak : roofline.peaks)
     text += fmt::format("{} {} {} {}\n", peak.platform, peak.precision, peak.flops_per_second, peak.trial_id);
   for (const auto& bandwidth : roofline.bandwidths)

@@ -5,6 +5,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/core/version.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/models/hf_config.hpp"
@@ -79,7 +80,7 @@ void write_pictures(const TrainingPlanFlags& flags, const std::string& title, co
   report::ReportPage page;
   page.title = title;
   page.created_utc = utc_now();
-  page.assay_version = ASSAY_VERSION;
+  page.assay_version = kVersion;
   page.sources = sources;
   page.pictures = std::move(pictures);
   for (auto& picture : page.pictures) picture.command = words;
