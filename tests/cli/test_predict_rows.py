@@ -47,7 +47,12 @@ def test_constants_come_from_another_table(assay, table, tmp_path):
     assert [len(row["assumed"]) for row in said["rows"]] == [0, 2]
     assert said["rows"][1]["new_device"]
     assert len(said["refused"]) == 1 and "row 3" in said["refused"][0] and "nameless" in said["refused"][0]
-    assert "too few to calibrate on" in assay(*asked, code=2).stderr
+    assumed = json.loads(assay(*asked, "--json").stdout)  # without any measured job
+    assert assumed["calibrated_rows"] == 0 and "what-if" in assumed["notes"][0]
+    assert assumed["rows"][0]["high_seconds"] == pytest.approx(1.522 * assumed["rows"][0]["seconds"], rel=1e-3)
+    (tmp_path / "few.csv").write_text("gpus,b,m,gpu,seconds\n16,2,llama3-70b,h100,3\n")
+    few = ["predict", "--rows", tmp_path / "few.csv", "--columns", tmp_path / "map.json"]
+    assert "too few to calibrate on" in assay(*few, code=2).stderr
 
 
 @pytest.mark.parametrize("flag", [["--zero", "2"], ["--cluster", "c.yaml"], ["--tensor", "8"], ["--precision", "fp8"]])

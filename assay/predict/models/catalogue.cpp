@@ -188,8 +188,22 @@ void add_experts(std::vector<ModelShape>& all) {
                                       2048, 27, 16, 10944, 102400, 0),
                              64, 6, 1408, 2816, 1));
   all.push_back(kimi_k2());
+  all.push_back(
+      with_experts(plain({"llama4-scout", kLlama, 5120, 48, 40, 8, 128, 16384, 202048, false}), 16, 1, 8192, 8192));
+  // Every second layer is dense.
+  all.push_back(with_experts(plain({"llama4-maverick", kLlama, 5120, 48, 40, 8, 128, 16384, 202048, false}), 128, 1,
+                             8192, 8192, 24));
   all.push_back(nemotron3_nano());
   all.push_back(nemotron3_super());
+}
+
+/// Nemotron 4: grouped queries, a plain feed-forward layer of 4 x hidden, no biases but those of norms.
+ModelShape nemotron4(const char* name, const char* source, std::int64_t hidden, std::int64_t layers,
+                     std::int64_t heads) {
+  auto m = plain({name, source, hidden, layers, heads, 8, hidden / heads, 4 * hidden, 256000, false});
+  m.gated = false;
+  m.norm_bias = true;
+  return m;
 }
 
 void add_gpts(std::vector<ModelShape>& all) {
@@ -205,6 +219,8 @@ void add_gpts(std::vector<ModelShape>& all) {
   auto bloom = gpt("bloom-176b", "huggingface.co/bigscience/bloom: config.json", 14336, 70, 112, 250880, 0);
   bloom.extra_parameters = 2 * bloom.hidden;  // the norm of its embedding
   all.push_back(bloom);
+  all.push_back(nemotron4("nemotron4-15b", "arXiv 2402.16819, table 1", 6144, 32, 48));
+  all.push_back(nemotron4("nemotron4-340b", "arXiv 2406.11704, table 1", 18432, 96, 96));
   all.push_back(mpt("mpt-7b", 4096, 32, 32));
   all.push_back(mpt("mpt-30b", 7168, 48, 64));
   all.push_back(bert("bert-base", 768, 12, 12));

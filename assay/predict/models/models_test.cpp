@@ -30,11 +30,14 @@ struct Rounded {
 
 // As model cards and reports state them: DeepSeek-V3 671B and 37B (arXiv 2412.19437), Kimi K2 1.04T and 32.6B (arXiv
 // 2507.20534, which counts embeddings once less), GPT-OSS 116.83B and 20.91B (its model card, table 1), Nemotron 3 Nano
-// 31.6B and 3.6B (arXiv 2512.20848), Super 120.6B and 12.7B (its report), GPT-3 175B (arXiv 2005.14165).
+// 31.6B and 3.6B (arXiv 2512.20848), Super 120.6B and 12.7B (its report), GPT-3 175B (arXiv 2005.14165), Llama 4 Scout
+// 109B and 17B, Maverick 400B and 17B (model card, with eyes of about 1B), Nemotron 4 12.5 + 3.1 billion (arXiv
+// 2402.16819) and 331.6 + 9.4 billion (arXiv 2406.11704).
 constexpr Rounded kRounded[]{
     {"deepseek-v3", 671, 37, .6},        {"gpt-oss-120b", 116.83, 0, .005},     {"gpt-oss-20b", 20.91, 0, .005},
     {"nemotron-3-nano", 31.6, 3.6, .06}, {"nemotron-3-super", 120.6, 12.7, .2}, {"gpt3-175b", 175, 0, .5},
-    {"kimi-k2", 1030, 32.5, 10}};
+    {"kimi-k2", 1030, 32.5, 10},         {"llama4-scout", 109, 17, 2},          {"llama4-maverick", 400, 17, 2},
+    {"nemotron4-15b", 15.6, 0, .06},     {"nemotron4-340b", 341.0, 0, .06}};
 
 TEST(Models, ParametersAreThoseOfPublishedCheckpoints) {
   for (const auto& one : kExact) EXPECT_EQ(parameters_of(model_named(one.name)), one.parameters) << one.name;

@@ -101,6 +101,8 @@ class RowFields {
     return value && *value < 1e12 ? std::max<std::int64_t>(1, std::llround(*value)) : otherwise;
   }
 
+  const RowMap& map() const { return map_; }
+
   bool flag(const std::string& field, bool otherwise) const {
     const auto cell = lower_case(text(field));
     if (cell.empty()) return otherwise;
@@ -135,6 +137,7 @@ ModelShape stated_shape(const RowFields& f) {
 ModelShape shape_of(const RowFields& f, std::vector<std::string>& assumed) {
   if (!f.text("hidden").empty()) return stated_shape(f);
   const auto name = f.text("model");
+  if (const auto own = f.map().models.find(name); own != f.map().models.end()) return own->second;
   if (auto known = find_model(name)) {
     if (lower_case(name).find("w/o mtp") != std::string::npos) known->extra_predictions = 0;
     return *known;
@@ -148,9 +151,11 @@ ModelShape shape_of(const RowFields& f, std::vector<std::string>& assumed) {
 
 StepDevice device_of_row(const RowFields& f, std::vector<std::string>& assumed) {
   const auto name = f.text("device");
-  const bool known = is_step_device(name);
+  const auto own = f.map().machines.find(name);
+  const bool is_own = own != f.map().machines.end();
+  const bool known = is_own || is_step_device(name);
   if (!known) assumed.push_back(fmt::format("the device {}: an H100", shown(name)));
-  auto device = known ? step_device(name) : guessed_device(name);
+  auto device = is_own ? own->second : known ? step_device(name) : guessed_device(name);
   if (const auto rail = f.number("rail_gbits")) device.rail_bytes_per_second = *rail * 1e9 / 8;
   if (const auto memory = f.number("memory_gb")) device.sheet.memory_bytes = *memory * 1e9;
   if (const auto rate = f.number("memory_gb_per_second")) device.sheet.memory_bytes_per_second = *rate * 1e9;

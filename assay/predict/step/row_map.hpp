@@ -14,11 +14,22 @@ namespace assay::predict {
 /// What a column of measured steps states.
 enum class MeasuredKind { seconds, milliseconds, tokens_per_second_per_device };
 
+/// Which rows are left out to choose the weights of a fit: what the jobs to predict are like.
+enum class LeftOut {
+  groups,  ///< each group in turn
+  scale,   ///< those on the most devices
+};
+
 }  // namespace assay::predict
 
 template <>
 struct assay::EnumNames<assay::predict::MeasuredKind> {
   static constexpr std::array<const char*, 3> names{"seconds", "milliseconds", "tokens_per_second_per_device"};
+};
+
+template <>
+struct assay::EnumNames<assay::predict::LeftOut> {
+  static constexpr std::array<const char*, 2> names{"groups", "scale"};
 };
 
 namespace assay::predict {
@@ -37,10 +48,13 @@ struct RowMap {
   std::map<std::string, double> start;  ///< of constants, where it is not the usual one
   std::optional<double> pull;           ///< how strongly constants are held where they start; null: rows choose
   std::optional<double> softness;  ///< residuals beyond it count by their size and not their square; null: the same
-  bool by_device = false;          ///< constants for each device that has rows enough
+  LeftOut choose_by = LeftOut::groups;  ///< where rows choose them
+  bool by_device = false;               ///< constants for each device that has rows enough
   /// A factor for each value of these columns together, as far as rows show it. `model`, `device` and `kind` (dense, or
   /// with experts) are the job's own.
   std::vector<std::vector<std::string>> effects;
+  std::map<std::string, ModelShape> models;    ///< by name, before those of the catalogue; not part of a file
+  std::map<std::string, StepDevice> machines;  ///< the same for devices
 };
 
 template <typename V>
@@ -56,6 +70,7 @@ void describe(V& v, RowMap& m) {
   v("start", m.start);
   v("pull", m.pull);
   v("softness", m.softness);
+  v("choose_by", m.choose_by);
   v("by_device", m.by_device);
   v("effects", m.effects);
 }

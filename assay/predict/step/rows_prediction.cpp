@@ -21,9 +21,10 @@ RowPrediction row_prediction(const JobRow& job, const StackSays& said) {
   row.range_rows = said.range_rows;
   row.regime = said.regime;
   row.new_device = said.new_device;
-  const auto memory = step_memory(job.job);
-  row.memory_bytes = memory.total();
-  row.fits = fits(memory, job.job.device);
+  row.memory = step_memory(job.job);
+  row.memory_bytes = row.memory.total();
+  row.fits = fits(row.memory, job.job.device);
+  row.limit = limit_of(said.time);
   row.utilization = step_flops(job.job.model, job.job.plan) /
                     (said.seconds * static_cast<double>(row.devices) * job.job.device.sheet.bf16_flops_per_second);
   row.step = said.time;
@@ -93,11 +94,36 @@ void leave_groups_out(const RowMap& map, const JobRows& jobs, RowsPrediction& sa
 
 }  // namespace
 
+StepLimit limit_of(const StepTime& t) {
+  const double compute = t.compute_seconds + t.output_seconds + t.update_seconds;
+  const double sent = t.tensor_seconds + t.shard_seconds + t.exchange_seconds + t.pipeline_seconds + t.gradient_seconds;
+  if (t.bubble_seconds > std::max(compute, sent)) return StepLimit::bubble;
+  if (sent > compute) return StepLimit::communication;
+  return t.launch_bound ? StepLimit::launching : StepLimit::compute;
+}
+
+RowsPrediction predict_rows(const Stack& stack, const std::string& name, const JobRows& jobs) {
+  RowsPrediction said;
+  said.stack = name;
+  for (const auto& one : jobs.refused) said.refused.push_back(fmt::format("row {}: {}", one.row + 1, one.why));
+  said.calibrated_rows = stack.rows();
+  said.constants = stack.constants("");
+  for (const auto& job : jobs.rows) said.rows.push_back(row_prediction(job, stack.predict(job)));
+  if (stack.rows() == 0) {
+    said.notes.push_back(
+        "No measured job: constants are usual ones, and ranges are a what-if. Nine of ten published jobs are within a "
+        "factor of 1.5. Measured jobs of your own say more: --calibrate.");
+  }
+  add_scores(said);
+  return said;
+}
+
 RowsPrediction predict_rows(const RowMap& map, const JobRows& jobs, const JobRows* known) {
   RowsPrediction said;
   said.stack = map.stack;
   for (const auto& one : jobs.refused) said.refused.push_back(fmt::format("row {}: {}", one.row + 1, one.why));
   const auto rows = measured_of_groups(known != nullptr ? *known : jobs, nullptr);
+  if (known == nullptr && rows.empty()) return predict_rows(Stack(), map.stack, jobs);
   check_enough(map, rows.size());
   const Stack stack(map, rows);
   said.calibrated_rows = stack.rows();

@@ -11,6 +11,25 @@ namespace assay::predict {
 
 constexpr std::int64_t kRowsVersion = 1;
 
+/// What would shorten a step most if it took no time at all.
+enum class StepLimit {
+  compute,        ///< products, attention, passes over memory, the output layer, the update
+  launching,      ///< the same, where the device waits for its kernels to be launched
+  communication,  ///< sums of tensor groups, gathers, exchanges, stages, gradients
+  bubble,         ///< the pipeline fills and empties
+};
+
+}  // namespace assay::predict
+
+template <>
+struct assay::EnumNames<assay::predict::StepLimit> {
+  static constexpr std::array<const char*, 4> names{"compute", "launching", "communication", "bubble"};
+};
+
+namespace assay::predict {
+
+StepLimit limit_of(const StepTime& time);
+
 /// One job of a table.
 struct RowPrediction {
   std::int64_t row = 0;  ///< from 1
@@ -24,7 +43,9 @@ struct RowPrediction {
   std::string regime;
   bool new_device = false;  ///< no calibrated row has this device
   double memory_bytes = 0;
+  StepMemory memory;  ///< the same, by kind
   bool fits = true;
+  StepLimit limit = StepLimit::compute;
   double utilization = 0;  ///< FLOPs of the model without recomputing, over the devices' peak in bf16
   StepTime step;
   std::optional<double> measured_seconds;
@@ -45,7 +66,9 @@ void describe(V& v, RowPrediction& r) {
   required(v, "regime", r.regime);
   required(v, "new_device", r.new_device);
   required(v, "memory_bytes", r.memory_bytes);
+  required(v, "memory", r.memory);
   required(v, "fits", r.fits);
+  required(v, "limit", r.limit);
   required(v, "utilization", r.utilization);
   required(v, "step", r.step);
   v("measured_seconds", r.measured_seconds);
@@ -84,8 +107,11 @@ void describe(V& v, RowsPrediction& p) {
 }
 
 /// Predicts every job. `known` has the rows to calibrate on; null: those of `jobs` itself that were measured, of which
-/// each whole group is predicted from the others. Throws Error{usage} where fewer than 10 rows, or 2 groups of the same
-/// table, were measured.
+/// each whole group is predicted from the others; where none was, constants are usual ones and all is a what-if. Throws
+/// Error{usage} where 1 to 9 rows, or rows of one group alone, were measured.
 RowsPrediction predict_rows(const RowMap& map, const JobRows& jobs, const JobRows* known);
+
+/// The same with constants of a stack that is there already.
+RowsPrediction predict_rows(const Stack& stack, const std::string& name, const JobRows& jobs);
 
 }  // namespace assay::predict

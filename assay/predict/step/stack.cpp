@@ -16,12 +16,14 @@ constexpr std::size_t kRangeFolds = 8;
 constexpr std::size_t kChoiceFolds = 5;
 constexpr std::array kPulls{.01, .03, .1};
 constexpr std::array kSoftnesses{.03, .1};
-constexpr std::size_t kLeastRows = 3;
+constexpr std::size_t kLeastFitRows = 3;
 constexpr std::size_t kLeastDeviceRows = 20;
 constexpr double kEffectRows = 3;   // a factor from so many rows is believed by half
 constexpr double kMostEffect = .5;  // of a logarithm, for one row
 constexpr int kEffectRounds = 20;
 constexpr double kWidenPerDoubling = .01;
+constexpr double kAssumedWidth = .42;     // of published jobs by usual constants, without rows of vtrain_single
+constexpr double kAssumedDevices = 1024;  // that those jobs have at most
 constexpr double kWidenNewDevice = 1.5;
 constexpr double kBound = 3;  // of logarithms around the start
 
@@ -137,7 +139,7 @@ void leave_out(const std::vector<const JobRow*>& rows, const auto& is_out, const
   std::vector<const JobRow*> in;
   std::vector<const JobRow*> out;
   for (const auto* row : rows) (is_out(*row) ? out : in).push_back(row);
-  if (in.size() >= kLeastRows && !out.empty()) leave(in, out);
+  if (in.size() >= kLeastFitRows && !out.empty()) leave(in, out);
 }
 
 std::vector<double> sizes_of(const auto& residuals, const std::string& regime) {
@@ -189,7 +191,7 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
   for (const auto& row : rows) {
     if (row.measured_seconds) measured.push_back(&row);
   }
-  if (measured.size() < kLeastRows) {
+  if (measured.size() < kLeastFitRows) {
     fail(ErrorKind::usage, "{} measured jobs of {} are too few to calibrate on.", measured.size(), map.stack);
   }
   rows_ = static_cast<std::int64_t>(measured.size());
@@ -202,17 +204,26 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
   add_ranges(map, measured);
 }
 
+Stack::Stack() : most_devices_(kAssumedDevices), assumed_(true) {}
+
 double Stack::left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) {
   double sum = 0;
   double count = 0;
+  const auto without = [&](const auto& is_out) {
+    leave_out(rows, is_out, [&](const auto& in, const auto& out) {
+      const auto c = fit(map, choice, in);
+      for (const auto* row : out) sum += std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds));
+      count += static_cast<double>(out.size());
+    });
+  };
+  if (map.choose_by == LeftOut::scale) {
+    std::int64_t most = 0;
+    for (const auto* row : rows) most = std::max(most, row->job.plan.devices);
+    without([&](const JobRow& row) { return row.job.plan.devices == most; });
+    if (count > 0) return sum / count;
+  }
   for (const auto& fold : folds_of(rows, kChoiceFolds)) {
-    leave_out(
-        rows, [&](const JobRow& row) { return fold.contains(row.group); },
-        [&](const auto& in, const auto& out) {
-          const auto c = fit(map, choice, in);
-          for (const auto* row : out) sum += std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds));
-          count += static_cast<double>(out.size());
-        });
+    without([&](const JobRow& row) { return fold.contains(row.group); });
   }
   return count > 0 ? sum / count : 0;
 }
@@ -272,10 +283,10 @@ StackSays Stack::predict(const JobRow& job) const {
   said.time = step_time(job.work, job.job.plan, constants(job.device));
   said.seconds = std::exp(log_seconds(constants_, job));
   said.regime = regime_of(job, said.time);
-  said.new_device = !devices_.contains(job.device);
+  said.new_device = !assumed_ && !devices_.contains(job.device);
   auto sizes = sizes_of(residuals_, said.regime);
   if (sizes.size() < kLeastRegimeRows) sizes = sizes_of(residuals_, "");
-  double width = conformal_width(sizes, kRangeShare);
+  double width = assumed_ ? kAssumedWidth : conformal_width(sizes, kRangeShare);
   if (said.new_device && !new_devices_.empty()) {
     sizes = new_devices_;
     width = std::max(width, conformal_width(sizes, kRangeShare));

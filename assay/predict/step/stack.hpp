@@ -43,6 +43,10 @@ class Stack {
   /// Error{usage} where fewer than 3 have one.
   Stack(const RowMap& map, const std::vector<JobRow>& rows);
 
+  /// Constants as they usually are, from no rows: what they say is a what-if. Nine of ten of 497 published jobs took no
+  /// more than 1.5 times, and no less than 1 / 1.5 of, what they say.
+  Stack();
+
   StackSays predict(const JobRow& job) const;
 
   std::int64_t rows() const { return rows_; }
@@ -74,6 +78,7 @@ class Stack {
   std::vector<double> new_devices_;  ///< of devices left out
   std::int64_t rows_ = 0;
   double most_devices_ = 1;
+  bool assumed_ = false;
   std::map<std::string, std::int64_t> devices_;
 };
 

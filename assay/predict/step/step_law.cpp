@@ -92,7 +92,9 @@ const std::vector<StepConstantSpec>& step_constant_specs() {
       {"fp4", "products in fp4 over those in bf16", &C::fp4},
       {"scale", "slower by this part for each doubling of the devices", &C::scale},
       {"head", "passes over the values of the output layer", &C::head},
-      {"exchange", "part of the exchange among experts that is not hidden", &C::exchange},
+      {"exchange", "part of the exchange among experts of a node that is not hidden", &C::exchange},
+      {"exchange_across", "part of the exchange among experts of several nodes that is not hidden",
+       &C::exchange_across},
       {"async_tensor", "part of the sums that remains beside products", &C::async_tensor},
       {"eager", "passes where the model is not compiled", &C::eager},
       {"odd_head", "the output layer where no tile divides the vocabulary", &C::odd_head}};
@@ -110,7 +112,8 @@ StepTime step_time(const StepWork& w, const StepPlan& plan, const StepConstants&
   const double scatter = w.gather_bytes > 0 ? w.scatter_bytes / rate + w.gather_latency : 0;
   const double passed =
       together(forward, gather, c.interference) + together(backward, gather + scatter, c.interference);
-  const double exchange = c.exchange * w.exchange * (1 + again) + c.interference * c.sums * w.ring * (2 + again);
+  const double exchange = (c.exchange * w.exchange + c.exchange_across * w.exchange_across) * (1 + again) +
+                          c.interference * c.sums * w.ring * (2 + again);
   const double per_layer = passed + exchange;
   const double stage = w.layers * per_layer + w.hand_on;
   const double head = c.product * w.head * (w.odd_head ? c.odd_head : 1) + c.head * w.head_passes;

@@ -22,12 +22,13 @@ struct StepConstants {
   double bubble = 1;         ///< of the schedule's own
   double fp8 = .65;          ///< products in fp8 over those in bf16
   double fp4 = .5;
-  double scale = .006;       ///< slower by this part for each doubling of the devices
-  double head = 16;          ///< passes over the values of the output layer
-  double exchange = 1;       ///< part of the exchange among experts that is not hidden
-  double async_tensor = .5;  ///< part of the sums that remains where they run beside products
-  double eager = 1.5;        ///< passes where the model is not compiled, over those where it is
-  double odd_head = 1.3;     ///< the output layer where no tile divides the vocabulary
+  double scale = .006;         ///< slower by this part for each doubling of the devices
+  double head = 16;            ///< passes over the values of the output layer
+  double exchange = 1;         ///< part of the exchange among experts of a node that is not hidden
+  double exchange_across = 1;  ///< and of the exchange between nodes
+  double async_tensor = .5;    ///< part of the sums that remains where they run beside products
+  double eager = 1.5;          ///< passes where the model is not compiled, over those where it is
+  double odd_head = 1.3;       ///< the output layer where no tile divides the vocabulary
 };
 
 struct StepConstantSpec {

@@ -104,6 +104,45 @@ TEST(Step, MemoryOfAdamAndOfOneLayerWithScores) {
   EXPECT_NEAR(step_memory(job).state_bytes, 16.0 / 64 * static_cast<double>(parameters_of(job.model)), 1);
 }
 
+TEST(Step, MemoryOfAPipelineWithFsdpKeepsAStageWhole) {
+  auto job = llama_job(16);
+  job.plan.pipeline = 2;
+  job.plan.shard = 8;
+  job.plan.microbatches = 8;
+  job.plan.recompute = Recomputing::full;
+  job.plan.gradient_bytes = 4;
+  const auto memory = step_memory(job);
+  // Half of 8,030,261,248 parameters: whole in 2 bytes, and their gradients in 4, besides 1.5 GiB of the framework.
+  EXPECT_NEAR(memory.buffer_bytes, 8030261248.0 / 2 * 6 + 1.5 * 1024 * 1024 * 1024, 1);
+  // Two microbatches under way, each with the inputs of 16 layers, 8,192 x 4,096 x 2 bytes, and one layer of all:
+  // 8 h + 2 (2 x 32 + 2 x 8) 128 + 6 x 14,336 bytes a token. The last stage has one of them, and 14 bytes for each of
+  // 8,192 x 128,256 values of the output: more.
+  const double input = 8192.0 * 4096 * 2;
+  const double layer = 8192.0 * (8 * 4096 + 2 * 80 * 128 + 6 * 14336);
+  EXPECT_NEAR(memory.activation_bytes, 16 * input + layer, 1);
+  EXPECT_NEAR(memory.output_bytes, 14.0 * 8192 * 128256, 1);
+}
+
+TEST(Step, TokensOfExpertsAreSharedByATensorGroup) {
+  StepJob job;
+  job.model = model_named("mixtral-8x7b");
+  job.device = step_device("h100");
+  job.plan.devices = 16;
+  job.plan.experts = 8;
+  const auto alone = step_work(job);
+  job.plan.tensor = 2;
+  const auto shared = step_work(job);
+  EXPECT_NEAR((shared.exchange - 60e-6) / (alone.exchange - 60e-6), .5, 1e-9);
+  EXPECT_LT(shared.expert_forward, .7 * alone.expert_forward);
+  // 16 devices on two nodes: half of 2,048 tokens x 2 experts x 4,096 values x 2 bytes x 15/16, there and back, at
+  // 50 GB/s; inside a node nothing.
+  job.plan.tensor = 1;
+  job.plan.experts = 16;
+  const auto across = step_work(job);
+  EXPECT_EQ(across.exchange, 0);
+  EXPECT_NEAR(across.exchange_across, 2 * 2048.0 * 2 * 4096 * 2 * 15 / 16 / 2 / 50e9 + 100e-6, 1e-9);
+}
+
 TEST(Step, MoreDevicesThanThePlanHasPartsAreNeeded) {
   auto job = llama_job(4);
   job.plan.tensor = 8;
@@ -148,6 +187,43 @@ TEST(Stack, FindsTheConstantsThatMadeTheRows) {
   EXPECT_NEAR(said.seconds / *jobs.rows.front().measured_seconds, 1, .005);
   EXPECT_LE(said.low_seconds, said.seconds);
   EXPECT_GE(said.high_seconds, said.seconds);
+}
+
+TEST(Stack, ChoosesTheWeightsOfAFitFromGroupsThatAreLeftOut) {
+  const auto map = parse_row_map(kMap, "map");
+  ASSERT_TRUE(map.pull && !map.softness);
+  const NamedColumns table(made_table(map, {}), "made", "");
+  const Stack stack(map, read_jobs(table, map).rows);
+  ASSERT_EQ(stack.choices().size(), 2u);  // what the map states is not tried
+  EXPECT_EQ(stack.choices().front().pull, .001);
+  // Rows are made by the constants that fits start from, so that whatever is left out is predicted.
+  EXPECT_LE(stack.choices().front().left_out_error, stack.choices().back().left_out_error);
+  EXPECT_LT(stack.choices().back().left_out_error, 1e-4);
+}
+
+TEST(Stack, AnEffectIsAFactorOfItsRowsThatFewRowsShowInPart) {
+  auto map = parse_row_map(kMap, "map");
+  map.effects = {{"gpu", "h"}};
+  map.constants.clear();
+  map.softness = .1;
+  const NamedColumns table(made_table(map, {}), "made", "");
+  auto jobs = read_jobs(table, map);
+  ASSERT_EQ(jobs.rows.front().effects, std::vector<std::string>{"h100|1024|"});
+  for (auto& row : jobs.rows) {
+    if (row.job.model.hidden == 1024) *row.measured_seconds *= 1.2;
+  }
+  const Stack stack(map, jobs.rows);
+  // 8 rows are 1.2 times as long; 3 more rows of nothing hold the factor: exp(8 / 11 ln 1.2). Times of the table are
+  // written with as many digits as they have.
+  const auto& row = jobs.rows.front();
+  const double plain = step_time(row.work, row.job.plan, StepConstants{}).seconds;
+  EXPECT_NEAR(stack.predict(row).seconds / plain, std::exp(8.0 / 11 * std::log(1.2)), 1e-9);
+  EXPECT_NEAR(stack.predict(jobs.rows.back()).seconds / *jobs.rows.back().measured_seconds, 1, 1e-9);
+}
+
+TEST(Stack, TooFewRowsAreRefused) {
+  const auto map = parse_row_map(kMap, "map");
+  EXPECT_THROW(Stack(map, {}), Error);
 }
 
 TEST(Stack, ARangeIsWiderBeyondTheScaleAndOnANewDevice) {

@@ -67,7 +67,7 @@ class LayerWork {
     if (experts_ > 0) {
       products += experts_ * shared_products();
       routed = experts_ * routed_products();
-      w.exchange = experts_ * exchange_seconds() / layers_;
+      add_exchange(w);
       w.has_experts = true;
     }
     if (states_ > 0) products += states_ * state_products();
@@ -162,18 +162,20 @@ class LayerWork {
     return both;
   }
 
-  /// Tokens to their experts and back. Across nodes a token travels once to each node that it needs.
-  double exchange_seconds() const {
+  /// Tokens to their experts and back, each copy of a token on its own.
+  void add_exchange(StepWork& w) const {
     const double g = group();
-    if (g <= 1) return 0;
+    if (g <= 1) return;
     const double bytes = 2 * kValue * routed_tokens() * expert_hidden() * (g - 1) / g;
     const auto node = static_cast<double>(d_.node_devices);
     const double inside = bytes / d_.inside_bytes_per_second;
-    if (g <= node) return inside + 60e-6;
-    const double nodes = g / node;
-    const auto uses = static_cast<double>(m_.experts.per_token);
-    const double across = std::min(uses, nodes) / uses * bytes * (nodes - 1) / nodes / d_.rail_bytes_per_second;
-    return std::max(inside, across) + 100e-6;
+    const double parts = experts_ / layers_;
+    if (g <= node) {
+      w.exchange = parts * (inside + 60e-6);
+    } else {
+      const double across = bytes * (1 - node / g) / d_.rail_bytes_per_second;
+      w.exchange_across = parts * (std::max(inside, across) + 100e-6);
+    }
   }
 
   double flash_seconds() const {

@@ -19,10 +19,11 @@ struct StepWork {
   double score_passes = 0;    ///< over explicit scores
   double sum_latency = 0;     ///< of the tensor group's sums in one direction
   double sum_inside = 0;
-  double sum_across = 0;    ///< where the group spans nodes
-  double exchange = 0;      ///< of tokens among experts, there and back
-  double ring = 0;          ///< keys and values of other parts of the context
-  double gather_bytes = 0;  ///< that a device receives to have a layer whole (FSDP)
+  double sum_across = 0;       ///< where the group spans nodes
+  double exchange = 0;         ///< of tokens among experts of a node, there and back
+  double exchange_across = 0;  ///< or of several nodes, where it waits for their links
+  double ring = 0;             ///< keys and values of other parts of the context
+  double gather_bytes = 0;     ///< that a device receives to have a layer whole (FSDP)
   double scatter_bytes = 0;
   double gather_latency = 0;
   double shard_bytes_per_second = 0;       ///< inside a node

@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_calibrate.hpp"
 #include "cli/commands/predict/predict_plan.hpp"
+#include "cli/commands/predict/predict_model.hpp"
 #include "cli/commands/predict/predict_rows.hpp"
 #include "cli/commands/predict/predict_score.hpp"
 #include "cli/commands/predict/predict_serve.hpp"
@@ -56,6 +57,7 @@ struct PredictFlags {
   RowsFlags rows;
   ServeFlags serve;
   TrainingPlanFlags plan;
+  ModelFlags model;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -339,6 +341,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       .add_option("--background", o->background, "Add traffic of others between nodes, FROM-TO=FLOWS; may be repeated")
       ->allow_extra_args(false);
   add_transformer_flags(command, o->transformer);
+  add_model_flags(command, o->model);
   add_rows_flags(command, o->rows);
   add_training_plan_flags(command, o->plan);
   add_score_flags(command, o->scores);
@@ -359,6 +362,9 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "  --pipeline 8 --global-batch 64 --cluster c.yaml --devices 64\n"
       "assay predict llama3-70b --search --cluster c.yaml --devices 64-256*2 --global-batch 512 --sequence 8192\n"
       "assay predict llama3-405b --training examples/trainings/llama3.1_405b.yaml --cluster c.yaml\n"
+      "assay predict llama3-70b --node h100 --devices 256 --tensor 8 --shard all --sequence 8192 --global-batch 512 "
+      "\\\n"
+      "  --recompute selective\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
       "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
       "assay predict --score --store s.db --published times.csv\n"
@@ -376,6 +382,15 @@ void add_predict(CLI::App& command, Invocation& invocation) {
     }
     if (!o->clusters.empty()) o->cluster = o->clusters.front();
     o->is_transformer = is_transformer_asked(command);
+    if (is_model_asked(command, o->source.network) && !o->scores.score) {
+      const ModelJob job{o->source.network, o->cluster,
+                         o->devices,        command.count("--precision") > 0 ? o->source.precision : "",
+                         o->calibrate,      o->rows.columns};
+      print_model(command, o->model, o->transformer, job, o->json);
+      invocation.exit_code = 0;
+      return;
+    }
+    refuse_model_flags(command);
     if (!o->rows.rows.empty() || !o->rows.columns.empty()) {
       refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");
     } else if (o->is_transformer && !o->scores.score && o->calibrate.empty()) {

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kMostJobsBytes = 64u << 20;
 
-predict::JobRows jobs_of(const std::string& path, const predict::RowMap& map) {
+}  // namespace
+
+predict::JobRows read_job_table(const std::string& path, const predict::RowMap& map) {
   const auto text = read_file(path, kMostJobsBytes);
   if (text.size() > kMostJobsBytes) fail(ErrorKind::bad_input, "{} is larger than 64 MiB. Leave out rows.", path);
   const predict::NamedColumns table(text, path, "A table of training jobs, one a row; docs/training.md.");
   return read_jobs(table, map);
 }
-
-}  // namespace
 
 void add_rows_flags(CLI::App& command, RowsFlags& flags) {
   const char* group = "Jobs of a table";
@@ -42,12 +42,12 @@ void print_rows(const RowsFlags& flags, const std::string& calibrate, bool as_js
   }
   if (flags.rows.empty()) fail(ErrorKind::usage, "--columns is for a table of jobs. Name it: --rows FILE.");
   const auto map = predict::read_row_map(flags.columns);
-  const auto jobs = jobs_of(flags.rows, map);
+  const auto jobs = read_job_table(flags.rows, map);
   predict::RowsPrediction said;
   if (calibrate.empty()) {
     said = predict_rows(map, jobs, nullptr);
   } else {
-    const auto known = jobs_of(calibrate, map);
+    const auto known = read_job_table(calibrate, map);
     said = predict_rows(map, jobs, &known);
   }
   print(as_json ? to_json(said).dump(2) + "\n" : report::rows_prediction_report(said, terminal_look()));

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/predict/step/row_map.hpp"
+
 namespace assay::cli {
 
 /// Jobs of a table, as flags say it.
@@ -13,6 +15,9 @@ struct RowsFlags {
 };
 
 void add_rows_flags(CLI::App& command, RowsFlags& flags);
+
+/// Jobs of a table of at most 64 MiB. Throws Error{bad_input} that names the file.
+predict::JobRows read_job_table(const std::string& path, const predict::RowMap& map);
 
 /// Predicts every job of the table with constants of `calibrate`, or of the table's other jobs where that is empty, and
 /// prints them.

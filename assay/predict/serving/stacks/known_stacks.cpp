@@ -35,7 +35,7 @@ StackConstants constants_of(double products, double attention, double collective
 
 const std::vector<KnownStack>& known_stacks() {
   static const std::vector<KnownStack> all{
-      known("trtllm", ProductType::bf16, 2, constants_of(1.01, 0.99, 1.10, 1.05, 15.4, 4.7)),
+      known_with("trtllm", ProductType::bf16, 2, constants_of(1.01, 0.99, 1.10, 1.05, 15.4, 4.7)),
       known_with("trtllm", ProductType::fp8, 1, constants_of(1.02, 0.88, 0.77, 1.16, 6.8, 14.5)),
       known_with("vllm", ProductType::bf16, 2, constants_of(1.03, 1.26, 0.81, 1.11, 0.2, 33)),
       known_with("vllm", ProductType::fp8, 2, constants_of(0.95, 1.07, 0.94, 0.97, 5.7, 1)),

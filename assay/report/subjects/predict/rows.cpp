@@ -1,6 +1,7 @@
 #include "assay/report/subjects/predict/rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "assay/core/text/units.hpp"
 #include "assay/report/table.hpp"
@@ -25,22 +26,64 @@ std::string jobs_table(const predict::RowsPrediction& said, const Look& look) {
                {"device"},
                {"devices", right},
                {"step", right},
-               {"90 % range", right, 1},
+               {said.calibrated_rows > 0 ? "90 % range" : "what-if range", right, 1},
                {"measured", right},
                {"error", right},
                {"memory", right, 2},
-               {"utilization", right, 3}});
+               {"utilization", right, 3},
+               {"limit", Table::Align::left, 4}});
   for (const auto& row : said.rows) {
     table.add({std::to_string(row.row), row.model, row.device, std::to_string(row.devices), step_text(row.seconds),
                step_text(row.low_seconds) + " to " + step_text(row.high_seconds),
                row.measured_seconds ? step_text(*row.measured_seconds) : "",
                row.error ? fmt::format("{:+.1f} %", 100 * *row.error) : "", memory_text(row),
-               fmt::format("{:.1f} %", 100 * row.utilization)});
+               fmt::format("{:.1f} %", 100 * row.utilization), name_of(row.limit)});
   }
   return table.text(look.width) + table.room_note(look.width);
 }
 
+std::string shown_bytes(double bytes) {
+  constexpr double kMostShownBytes = 9e18;  // sizes that people state may come to more than an integer holds
+  return format_bytes(static_cast<std::int64_t>(std::min(bytes, kMostShownBytes)));
+}
+
+/// Where the time of a step goes, with a bar for each part.
+std::string step_parts(const predict::RowPrediction& row, const Look& look) {
+  const auto& t = row.step;
+  const std::vector<std::pair<const char*, double>> parts{{"products, attention and passes", t.compute_seconds},
+                                                          {"sums within tensor groups", t.tensor_seconds},
+                                                          {"gathers and scatters of shards", t.shard_seconds},
+                                                          {"exchange among experts and context", t.exchange_seconds},
+                                                          {"from stage to stage", t.pipeline_seconds},
+                                                          {"output layer and loss", t.output_seconds},
+                                                          {"bubble of the pipeline", t.bubble_seconds},
+                                                          {"gradients over replicas", t.gradient_seconds},
+                                                          {"update", t.update_seconds}};
+  Table table({{"of the step"}, {"time", Table::Align::right}, {"share", Table::Align::right}, {""}});
+  for (const auto& [name, seconds] : parts) {
+    if (!(seconds > 0)) continue;
+    const double share = seconds / t.seconds;
+    table.add({name, step_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share, look.blocks)});
+  }
+  return table.text(look.width);
+}
+
 }  // namespace
+
+std::string job_prediction_report(const predict::RowsPrediction& said, const Look& look) {
+  auto text = rows_prediction_report(said, look);
+  if (said.rows.empty()) return text;
+  const auto& row = said.rows.back();
+  text += fmt::format("\nOn {} devices {} limits it.\n\n", row.devices,
+                      row.limit == predict::StepLimit::bubble ? "the bubble" : name_of(row.limit));
+  text += step_parts(row, look);
+  return text + fmt::format(
+                    "\nMemory of a device: {}{} ({} parameters, gradients and optimizer, {} activations, {} "
+                    "output layer, {} buffers).\n",
+                    shown_bytes(row.memory_bytes), row.fits ? "" : ", which does not fit",
+                    shown_bytes(row.memory.state_bytes), shown_bytes(row.memory.activation_bytes),
+                    shown_bytes(row.memory.output_bytes), shown_bytes(row.memory.buffer_bytes));
+}
 
 std::string rows_prediction_report(const predict::RowsPrediction& said, const Look& look) {
   std::string text = jobs_table(said, look);
@@ -49,7 +92,8 @@ std::string rows_prediction_report(const predict::RowsPrediction& said, const Lo
         fmt::format("\nError: mean {:.1f} %, median {:.1f} %, worst {:+.1f} %; {:.0f} % of the ranges hold.\n",
                     100 * *said.mean_error, 100 * *said.median_error, 100 * *said.worst_error, 100 * *said.held_share);
   }
-  text += fmt::format("\nConstants of {} from {} rows:", said.stack, said.calibrated_rows);
+  text += said.calibrated_rows > 0 ? fmt::format("\nConstants of {} from {} rows:", said.stack, said.calibrated_rows)
+                                   : "\nConstants:";
   for (const auto& spec : predict::step_constant_specs()) {
     text += fmt::format(" {} {:.3g};", spec.name, said.constants.*spec.value);
   }

@@ -1,0 +1,142 @@
+"""`assay predict MODEL`: a model of the catalogue or a config.json on nodes as they are sold; and every flag of
+`assay predict` changes the answer or is refused."""
+
+import json
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "examples/clusters/v100_100gbe.yaml"
+JOB = ["--sequence", "8192", "--global-batch", "512"]
+LLAMA = ["predict", "llama3-70b", "--node", "h100", "--devices", "256", *JOB]
+CONFIG = {
+    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+def said_of(assay, *argv):
+    return json.loads(assay(*argv, "--json").stdout)
+
+
+def test_a_model_by_name_has_step_range_memory_and_limit(assay):
+    [row] = said_of(assay, *LLAMA, "--shard", "all", "--recompute", "full")["rows"]
+    # 512 x 8,192 tokens, 6 FLOPs for each of 70.55 - 1.05 billion parameters that a token meets, and 12 x 80 layers x
+    # 64 heads x 128 values x 4,096 pairs of the scores, on 256 devices of 989.4 TFLOP/s.
+    flops = 512 * 8192 * (6 * (70.553706496e9 - 128256 * 8192) + 12 * 80 * 64 * 128 * 4096)
+    assert row["utilization"] == pytest.approx(flops / (row["seconds"] * 256 * 989.4e12), rel=1e-6)
+    assert 0.2 < row["utilization"] < 0.6
+    # Without measured jobs the range is a what-if: exp(.42) to either side.
+    assert row["high_seconds"] / row["seconds"] == pytest.approx(1.522, rel=1e-3)
+    assert row["range_rows"] == 0
+    assert row["memory_bytes"] == pytest.approx(sum(row["memory"].values()))
+    assert row["limit"] == "compute" and row["fits"]
+    parts = sum(v for k, v in row["step"].items() if k.endswith("_seconds"))
+    assert parts == pytest.approx(row["step"]["seconds"])
+    told = assay(*LLAMA, "--shard", "all").stdout
+    assert "On 256 devices" in told and "gathers and scatters of shards" in told
+    assert "No measured job: constants are usual ones" in told
+
+
+def test_a_config_file_is_the_model_of_that_shape(assay, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    asked = ["--node", "h100", "--devices", "8,16", "--shard", "all", *JOB]
+    by_file = said_of(assay, "predict", tmp_path / "config.json", *asked)["rows"]
+    by_name = said_of(assay, "predict", "llama3-8b", *asked)["rows"]
+    assert [row["seconds"] for row in by_file] == [row["seconds"] for row in by_name]
+    assert [row["devices"] for row in by_file] == [8, 16]
+
+
+def test_measured_jobs_give_constants_and_an_interval(assay, tmp_path):
+    rows = ["n,b,m,gpu,seconds"]
+    sizes = {"llama3-8b": 8.03, "qwen3-8b": 8.19, "mistral-7b": 7.24}
+    rows += [f"8,{b},{m},h100,{b * size / 5}" for m, size in sizes.items() for b in (1, 2, 3, 4, 6, 8)]
+    (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "map.json").write_text(json.dumps({
+        "stack": "made", "columns": {"devices": "n", "microbatch": "b", "model": "m", "device": "gpu"},
+        "fixed": {"sequence": "4096", "microbatches": "4"}, "measured_column": "seconds", "group": ["m"],
+        "constants": ["product"],
+    }))  # fmt: skip
+    asked = [*LLAMA, "--shard", "all", "--calibrate", tmp_path / "rows.csv"]
+    said = said_of(assay, *asked, "--columns", tmp_path / "map.json")
+    assert said["stack"] == "made" and said["calibrated_rows"] == 18
+    assert said["rows"][0]["range_rows"] == 18
+    assert "--columns is missing" in assay(*asked, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "flags, words",
+    [
+        (["--tensor", "6"], "64 heads cannot be divided by --tensor = 6. Take 60 or 66."),
+        (["--pipeline", "3"], "devices cannot be divided by --tensor x --pipeline x --context = 3"),
+        (["--microbatch", "3"], "sequences of --global-batch cannot be divided"),
+        (["--interleave", "2"], "--interleave changes nothing here: there is one stage"),
+        (["--schedule", "zero_bubble"], "--schedule changes nothing here"),
+        (["--async-tensor"], "--async-tensor changes nothing here: no layer is shared"),
+        (["--sequence-parallel"], "--sequence-parallel changes nothing here"),
+        (["--experts", "8"], "--experts changes nothing here: llama3-70b has no experts"),
+        (["--hidden", "64"], "--hidden changes nothing here: llama3-70b has a shape of its own"),
+        (["--shard", "some"], "is not a number of devices from 2 on"),
+        (["--precision", "fp32"], "There are bf16, fp8, fp4"),
+        (["--cluster", "c.yaml"], "--node and --cluster are both given"),
+        (["--zero", "1"], "--zero changes nothing here"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(assay, flags, words):
+    assert words in assay(*LLAMA, *flags, code=2).stderr
+
+
+def test_flags_of_models_are_refused_for_networks(assay):
+    asked = ["predict", "resnet50", "--cluster", CLUSTER, "--devices", "8"]
+    assert "--shard is for a model of the catalogue" in assay(*asked, "--shard", "8", code=2).stderr
+    assert "--node is for a model" in assay(*asked, "--node", "h100", code=2).stderr
+
+
+MODEL = ["predict", "mixtral-8x7b", "--node", "h100", "--devices", "64", "--tensor", "2", "--pipeline", "2", *JOB]
+NETWORK = ["predict", "resnet50", "--cluster", CLUSTER, "--devices", "16", "--batch", "64"]
+# A value for each flag. One that --help has and that is not here fails: say what it does.
+VALUES = {
+    "--option": "image=128", "--batch": "32", "--precision": "fp8", "--store": "none.db", "--campaign": "none",
+    "--layers": "none.csv", "--cluster": str(CLUSTER.parent / "k80_ib56.yaml"), "--new-cluster": "new.yaml", "--devices": "32",
+    "--samples": "1e6", "--scaling": "strong", "--overlap": "none", "--fusion": "one", "--bucket": "4 MiB",
+    "--first-bucket": "4 MiB", "--all-reduce": "binary_tree", "--call": "1 ms", "--accumulate": "2", "--zero": "1",
+    "--slow-down": "1.5", "--optimizer": "adam", "--trace": "trace.json", "--replay": "step.replay", "--simulate": None,
+    "--straggler": "0=2", "--background": "0-1=2", "--hidden": "1024", "--blocks": "8", "--heads": "8",
+    "--sequence": "4096", "--vocabulary": "1000", "--feedforward": "2048", "--tensor": "4", "--pipeline": "4",
+    "--interleave": "2", "--microbatch": "2", "--global-batch": "1024", "--recompute": "full",
+    "--sequence-parallel": None, "--node": "h200", "--rail": "100 Gbit/s", "--context": "2", "--experts": "8",
+    "--shard": "all", "--schedule": "zero_bubble", "--async-tensor": None, "--explicit-scores": None,
+    "--rows": "none.csv", "--columns": "none.json", "--score": None, "--published": "none.csv", "--where": "a=b",
+    "--calibrate": "none.csv",
+}  # fmt: skip
+WRITES = {"--trace": "trace.json", "--replay": "step.replay", "--new-cluster": "new.yaml", "--store": "none.db"}
+
+
+def flags_of_help(assay):
+    return set(re.findall(r"^\s+(?:-\w,\s*)?(--[a-z][a-z-]+)", assay("predict", "--help").stdout, re.MULTILINE))
+
+
+def with_flag(asked, flag, value):
+    """The command with this flag in place of the one that it has."""
+    asked = list(asked)
+    if flag in asked:
+        at = asked.index(flag)
+        del asked[at : at + (1 if value is None else 2)]
+    return [*asked, flag] if value is None else [*asked, flag, value]
+
+
+@pytest.mark.parametrize("base", [MODEL, NETWORK], ids=["model", "network"])
+def test_every_flag_changes_the_answer_or_is_refused(assay, base, tmp_path):
+    before = assay(*base, "--json").stdout
+    idle = []
+    for flag in sorted(flags_of_help(assay) - {"--help", "--json", "--verbose", "--quiet", "--version"}):
+        assert flag in VALUES, f"{flag} is new: give it a value here"
+        done = assay(*with_flag(base, flag, VALUES[flag]), "--json", code=None)
+        written = flag in WRITES and (tmp_path / WRITES[flag]).exists()
+        if done.returncode == 0 and done.stdout == before and not written:
+            idle.append(flag)
+        if done.returncode != 0:
+            assert done.returncode in (1, 2) and "assay: " in done.stderr, (flag, done.stderr)
+    assert not idle
