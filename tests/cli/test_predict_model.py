@@ -99,8 +99,9 @@ NETWORK = ["predict", "resnet50", "--cluster", CLUSTER, "--devices", "16", "--ba
 # A value for each flag. One that --help has and that is not here fails: say what it does.
 VALUES = {
     "--option": "image=128", "--batch": "32", "--precision": "fp8", "--store": "none.db", "--campaign": "none",
-    "--layers": "none.csv", "--cluster": str(CLUSTER.parent / "k80_ib56.yaml"), "--new-cluster": "new.yaml", "--devices": "32",
-    "--samples": "1e6", "--scaling": "strong", "--overlap": "none", "--fusion": "one", "--bucket": "4 MiB",
+    "--layers": "none.csv", "--cluster": str(CLUSTER.parent / "k80_ib56.yaml"), "--new-cluster": "new.yaml",
+    "--devices": "32", "--samples": "1e6", "--scaling": "strong", "--overlap": "none", "--fusion": "one",
+    "--bucket": "4 MiB",
     "--first-bucket": "4 MiB", "--all-reduce": "binary_tree", "--call": "1 ms", "--accumulate": "2", "--zero": "1",
     "--slow-down": "1.5", "--optimizer": "adam", "--trace": "trace.json", "--replay": "step.replay", "--simulate": None,
     "--straggler": "0=2", "--background": "0-1=2", "--hidden": "1024", "--blocks": "8", "--heads": "8",
