@@ -125,7 +125,7 @@ model::Prediction say(const FitFlags& o, const model::Model& model) {
     factors.push_back({name});
     values.push_back(number_of(assigned.second, "--at " + name));
   }
-  return predict(model, factors, values);
+  return model::predict(model, factors, values);
 }
 
 int score_known(const FitFlags& o) {

@@ -15,7 +15,7 @@ constexpr std::size_t kAxis = 9;  // of the numbers beside the picture
 constexpr std::size_t kMostWide = 100;
 
 /// A result as a point; only those with FLOPs and bytes are in the picture.
-struct Mark {
+struct PlacedWork {
   char letter;
   double intensity;  ///< FLOPs for each byte
   double flops_per_second;
@@ -63,9 +63,9 @@ struct Decades {
   }
 };
 
-class Picture {
+class CharacterPicture {
  public:
-  Picture(const std::vector<Mark>& marks, const std::vector<const Peak*>& peaks, const Bandwidth& bandwidth,
+  CharacterPicture(const std::vector<PlacedWork>& marks, const std::vector<const Peak*>& peaks, const Bandwidth& bandwidth,
           std::size_t columns)
       : cells_(kRows, std::string(columns, ' ')), columns_(columns), x_{}, y_{} {
     std::vector<double> xs, ys;
@@ -125,7 +125,7 @@ class Picture {
 std::string picture_of(const std::string& platform, const std::vector<Result>& results, const Roofline& roofline,
                        std::size_t width) {
   const Bandwidth* bandwidth = roofline.bandwidth(platform);
-  std::vector<Mark> marks;
+  std::vector<PlacedWork> marks;
   std::set<std::string> precisions;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].platform != platform) continue;
@@ -150,7 +150,7 @@ std::string picture_of(const std::string& platform, const std::vector<Result>& r
   out += "\n";
   if (marks.empty()) return out;
   const std::size_t wide = width == 0 ? kMostWide : std::clamp(width, std::size_t{40}, kMostWide);
-  return out + fmt::format("{:>{}}\n", "FLOP/s", kAxis) + Picture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
+  return out + fmt::format("{:>{}}\n", "FLOP/s", kAxis) + CharacterPicture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
 }
 
 }  // namespace
