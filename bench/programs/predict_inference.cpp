@@ -1,9 +1,10 @@
-// predict_inference KERNELS (CALIBRATION.csv JUDGED.csv)…: laws of devices from the kernel tables in a folder; then for
-// each pair constants of software stacks from the served points of one table, and every point of the other said; one
-// line of JSON each. Run by bench/predict_inference.
+// predict_inference [--priors] KERNELS (CALIBRATION.csv JUDGED.csv)…: laws of devices from the kernel tables in a
+// folder; then for each pair constants of software stacks from the served points of one table, and every point of the
+// other said; one line of JSON each. Run by bench/predict_inference.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 #include "assay/predict/serving/stacks/stack_choice.hpp"
 
@@ -40,29 +41,26 @@ void refuse(const std::string& judged, const std::vector<predict::RefusedServing
   }
 }
 
-/// Priors by cross-validation of the rows that calibrate alone.
-predict::ServingPriors chosen_by(const std::vector<predict::ServingRow>& rows, const predict::DeviceTimes& times,
-                                 const std::string& judged) {
-  predict::ServingPriors priors;
+/// How far off each candidate for a prior is on the rows that calibrate, cross-validated. The program's own counts.
+void show_priors(const std::vector<predict::ServingRow>& rows, const predict::DeviceTimes& times,
+                 const std::string& judged) {
   for (const auto mode : {predict::ServingMode::closed_loop, predict::ServingMode::static_batch}) {
-    const auto choice = choose_prior(rows, times, mode);
-    (mode == predict::ServingMode::closed_loop ? priors.closed : priors.at_once) = choice.prior;
-    for (const auto& one : choice.scores) {
+    for (const auto& one : choose_prior(rows, times, mode).scores) {
       auto line = to_json(one);
       line["judged"] = judged;
-      line["chosen"] = one.prior == choice.prior->name;
+      line["chosen"] = one.prior == predict::chosen_prior(mode).name;
       std::printf("%s\n", line.dump().c_str());
     }
   }
-  return priors;
 }
 
-void say(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged) {
+void say(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged, bool priors) {
   const auto known = predict::read_serving_rows(calibration);
   const auto asked = predict::read_serving_rows(judged);
   refuse(judged, asked.refused);
   if (known.rows.empty()) fail(ErrorKind::bad_input, "no row calibrates: {}", known.refused.front().why);
-  const predict::CalibratedStacks stacks(known.rows, times, chosen_by(known.rows, times, judged));
+  if (priors) show_priors(known.rows, times, judged);
+  const predict::CalibratedStacks stacks(known.rows, times);
   std::printf("%s\n", json({{"stacks", to_json(stacks.stacks())}}).dump().c_str());
   for (const auto mode : {predict::ServingMode::closed_loop, predict::ServingMode::static_batch}) {
     if (known.rows.front().point.mode != mode) continue;
@@ -99,9 +97,10 @@ void say(const predict::DeviceTimes& times, const std::string& calibration, cons
 }
 
 /// A pair that cannot be judged is said, and the others are.
-void say_or_fail(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged) {
+void say_or_fail(const predict::DeviceTimes& times, const std::string& calibration, const std::string& judged,
+                 bool priors) {
   try {
-    say(times, calibration, judged);
+    say(times, calibration, judged, priors);
   } catch (const Error& error) {
     std::printf("%s\n", json({{"judged", judged}, {"failed", error.what()}}).dump().c_str());
   }
@@ -111,10 +110,12 @@ void say_or_fail(const predict::DeviceTimes& times, const std::string& calibrati
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc % 2 != 0) return 2;
+  const bool priors = argc > 1 && std::string_view(argv[1]) == "--priors";
+  const int first = priors ? 2 : 1;
+  if (argc < first + 3 || (argc - first) % 2 != 1) return 2;
   try {
-    const auto times = assay::bench::devices_from(argv[1]);
-    for (int i = 2; i < argc; i += 2) assay::bench::say_or_fail(times, argv[i], argv[i + 1]);
+    const auto times = assay::bench::devices_from(argv[first]);
+    for (int i = first + 1; i < argc; i += 2) assay::bench::say_or_fail(times, argv[i], argv[i + 1], priors);
   } catch (const assay::Error& error) {
     std::fprintf(stderr, "predict_inference: %s\n", error.what());
     return error.exit_code();

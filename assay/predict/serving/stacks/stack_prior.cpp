@@ -29,14 +29,16 @@ StackConstants static_guess() {
   return guess;
 }
 
+/// Fixed times stay near the guess in all of them: rows of one tensor split cannot tell a time for each layer from that
+/// of reading its weights, so that errors on such rows say nothing of it.
 std::vector<StackPrior> closed_priors() {
   return {
       {"all alike", closed_guess(0.01), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.25},
       {"free wait", closed_guess(0.1), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {3, 3}, 0.06, 0.25},
-      {"near kernels", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {0.7, 0.3}, {3, 3}, 0.06, 0.25},
-      {"near kernels, free first", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {2, 1}, {3, 3}, 0.06, 0.25},
-      {"free kernels, free first", closed_guess(0.1), {0.7, 0.3}, {2, 1}, {2, 1}, {3, 3}, 0.06, 0.25},
-      {"near kernels, light first", closed_guess(0.1), {0.3, 0.15}, {2, 1}, {0.7, 0.3}, {3, 3}, 0.06, 0.4},
+      {"free first", closed_guess(0.1), {0.7, 0.3}, {0.7, 0.3}, {2, 1}, {3, 3}, 0.06, 0.25},
+      {"near kernels, free wait", closed_guess(0.1), {0.3, 0.15}, {0.7, 0.3}, {0.7, 0.3}, {3, 3}, 0.06, 0.25},
+      {"near kernels, free first", closed_guess(0.1), {0.3, 0.15}, {0.7, 0.3}, {2, 1}, {3, 3}, 0.06, 0.25},
+      {"light first", closed_guess(0.1), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {3, 3}, 0.06, 0.4},
   };
 }
 
@@ -50,7 +52,7 @@ std::vector<StackPrior> static_priors() {
   };
 }
 
-constexpr std::size_t kChosenClosed = 3;
+constexpr std::size_t kChosenClosed = 1;
 constexpr std::size_t kChosenStatic = 2;
 
 }  // namespace
@@ -63,8 +65,8 @@ const std::vector<ServingConstant>& serving_constants(ServingMode mode) {
       {"attention", &C::attention, K::kernel, 0.2, 4},
       {"collectives", &C::collectives, K::kernel, 0.2, 4},
       {"prefill", &C::prefill, K::kernel, 0.1, 4},
-      {"layer_us", &C::layer_us, K::fixed, 1e-2, 1000},
-      {"sequence_us", &C::sequence_us, K::fixed, 1e-2, 200},
+      {"layer_us", &C::layer_us, K::fixed, 1e-2, 20},
+      {"sequence_us", &C::sequence_us, K::fixed, 1e-2, 60},
       {"first", &C::first, K::first, 0.2, 20},
       {"first_each", &C::first_each, K::first, 1e-3, 3},
       {"wait", &C::wait, K::wait, 1e-4, 3},

@@ -44,11 +44,11 @@ struct StackPrior {
   const PriorSpread& spread(ConstantKind kind) const;
 };
 
-/// Priors from which bench/predict_inference --choose takes the one with the least errors on rows that calibrate,
-/// whole lengths or configurations left out in turn.
+/// Priors that choose_prior() compares on rows that calibrate, whole lengths or configurations left out in turn;
+/// bench/predict_inference --choice shows it.
 const std::vector<StackPrior>& candidate_priors(ServingMode mode);
 
-/// The one that was chosen so.
+/// The one that stacks are calibrated with.
 const StackPrior& chosen_prior(ServingMode mode);
 
 }  // namespace assay::predict
