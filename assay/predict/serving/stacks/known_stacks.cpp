@@ -5,8 +5,8 @@
 namespace assay::predict {
 namespace {
 
-constexpr const char* kSamples = "fitted to aiconfigurator's samples of H100 and H200, tensor 1 and 2";
-// Of rows that the fit had not seen; on other devices and larger splits they are wider.
+constexpr const char* kSamples = "usual constants of this server on H100 and H200, tensor 1 and 2, from published fits";
+// An assumption, until a stack is calibrated; on other devices and larger splits they are wider.
 constexpr ServingRanges kSampleRanges{0.35, 0.12, 0.12};
 
 KnownStack known_with(const char* server, ProductType weights, double cache_bytes, const StackConstants& constants) {
