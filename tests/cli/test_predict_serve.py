@@ -31,7 +31,7 @@ def test_more_load_takes_more_servers_and_every_option_has_an_answer_or_a_reason
 
 
 def test_the_table_says_what_limits_it_and_what_would_help(assay, tmp_path):
-    argv = ("--rate", "50", "--slo", "ttft p99<1s", "--on", "h100", "--splits", "1", "--price", "h100=2.5")
+    argv = ("--rate", "50", "--slo", "ttft p99<1s", "--on", "h100", "--splits", "1", "--price-of", "h100=2.5")
     printed = assay(*ASKED, *argv, "--markdown", "answer.md").stdout
     assert "limits it: a decode step of" in printed
     assert "What would help" in printed
@@ -68,7 +68,7 @@ def test_points_that_were_measured_calibrate(assay, tmp_path):
         (("--serve", "bert-base", "--rate", "1"), "not a decoder"),
         (("--serve", "llama3-8b", "--rate", "1", "--on", "abacus"), "'abacus' is not in the catalogue"),
         (("--serve", "llama3-8b", "--rate", "1", "--server", "abacus"), "There are sglang, trtllm, vllm"),
-        (("--serve", "llama3-8b", "--rate", "1", "--price", "v100=1"), "not one of the devices that are tried"),
+        (("--serve", "llama3-8b", "--rate", "1", "--price-of", "v100=1"), "not one of the devices that are tried"),
         (("--serve", "llama3-8b", "--rate", "1", "--weights", "fp7"), "--weights: 'fp7' is not known"),
         (("--serve", "llama3-8b", "--rate", "1", "--cluster", "c.yaml"), "--cluster changes nothing here"),
         (("resnet50", "--rate", "1"), "--rate is for a served model"),

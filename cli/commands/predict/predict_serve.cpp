@@ -25,7 +25,7 @@ constexpr std::array kUsualDevices{"a100-80", "l40s", "h100", "h200", "b200", "g
 constexpr const char* kUsualSplits = "1-8*2";
 constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",    "--concurrency",
                                 "--prompt-tokens", "--output-tokens", "--slo",     "--on",      "--splits",
-                                "--price",         "--disaggregate",  "--seed",    "--markdown"};
+                                "--price-of",      "--disaggregate",  "--seed",    "--markdown"};
 
 predict::ModelShape shape_of(const std::string& model) {
   return model.ends_with(".json") ? predict::read_hf_config(model) : predict::model_named(model);
@@ -59,17 +59,18 @@ std::map<std::string, double> prices_of(const std::vector<std::string>& texts,
                                         const std::vector<predict::DeviceLaws>& devices) {
   std::map<std::string, double> prices;
   for (const auto& text : texts) {
-    const auto [name, price] = split_assignment(text, "--price");
+    const auto [name, price] = split_assignment(text, "--price-of");
     const auto value = parse_number<double>(price).value_or(-1);
     if (!(value > 0)) {
-      fail(ErrorKind::usage, "--price: {} is not a price per hour. Write, for example, h100=2.5.", shown(price));
+      fail(ErrorKind::usage, "--price-of: {} is not a price per hour. Write, for example, h100=2.5.", shown(price));
     }
     const auto* sheet = predict::find_device_sheet(name);
     const auto known = sheet == nullptr ? name : sheet->name;
     const bool is_asked = std::any_of(devices.begin(), devices.end(),
                                       [&](const predict::DeviceLaws& one) { return one.sheet.name == known; });
     if (!is_asked) {
-      fail(ErrorKind::usage, "--price: {} is not one of the devices that are tried. Add --on {}.", shown(name), name);
+      fail(ErrorKind::usage, "--price-of: {} is not one of the devices that are tried. Add --on {}.", shown(name),
+           name);
     }
     prices[known] = value;
   }
@@ -154,7 +155,8 @@ void add_serve_flags(CLI::App& command, ServeFlags& f) {
       ->type_name("DEVICE")
       ->allow_extra_args(false);
   option("--splits", f.splits, "Try these tensor splits [1-8*2]");
-  option("--price", f.prices, "Set the price of a device, DEVICE=PER_HOUR; may be repeated")->allow_extra_args(false);
+  option("--price-of", f.prices, "Set the price of a device, DEVICE=PER_HOUR; may be repeated")
+      ->allow_extra_args(false);
   option("--sequences", f.sequences, "Let a server run this many sequences at once")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
