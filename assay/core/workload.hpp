@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "assay/core/text/json.hpp"
 #include "assay/core/workloads/generation.hpp"
 #include "assay/core/workloads/server_load.hpp"
-#include "assay/core/text/json.hpp"
 
 namespace assay {
 

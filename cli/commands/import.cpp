@@ -165,12 +165,12 @@ int import_files(const ImportFlags& o) {
 void add_import(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ImportFlags>();
   command
-      .add_option(
-          "trace", o->files,
-          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a Chakra execution trace with "
-          "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
-          "benchmark_app; JSON of runs of the prototype, as many as there are; or results of a load client: "
-          "profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
+      .add_option("trace", o->files,
+                  "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
+                  "Chakra execution trace with "
+                  "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
+                  "benchmark_app; JSON of runs of the prototype, as many as there are; or results of a load client: "
+                  "profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
       ->required();
   command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
       ->check(CLI::Range(1, 1 << 24));

@@ -65,8 +65,8 @@ struct Decades {
 
 class CharacterPicture {
  public:
-  CharacterPicture(const std::vector<PlacedWork>& marks, const std::vector<const Peak*>& peaks, const Bandwidth& bandwidth,
-          std::size_t columns)
+  CharacterPicture(const std::vector<PlacedWork>& marks, const std::vector<const Peak*>& peaks,
+                   const Bandwidth& bandwidth, std::size_t columns)
       : cells_(kRows, std::string(columns, ' ')), columns_(columns), x_{}, y_{} {
     std::vector<double> xs, ys;
     for (const auto* peak : peaks) {
@@ -150,7 +150,8 @@ std::string picture_of(const std::string& platform, const std::vector<Result>& r
   out += "\n";
   if (marks.empty()) return out;
   const std::size_t wide = width == 0 ? kMostWide : std::clamp(width, std::size_t{40}, kMostWide);
-  return out + fmt::format("{:>{}}\n", "FLOP/s", kAxis) + CharacterPicture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
+  return out + fmt::format("{:>{}}\n", "FLOP/s", kAxis) +
+         CharacterPicture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
 }
 
 }  // namespace

@@ -240,11 +240,10 @@ report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen)
   std::vector<compare::Selector> sides;
   for (const auto& side : sides_of(o)) sides.emplace_back(side, chosen.rows, chosen.material.trials);
   data.families = compare::compare_all(chosen.material, sides, data.reference);
-  data.calibrated =
-      std::all_of(data.families.all.begin(), data.families.all.end(), [&](const compare::Family& family) {
-        return std::all_of(family.pairs.begin(), family.pairs.end(),
-                           [&](const auto& pair) { return hosts_known(chosen.material, pair.comparison); });
-      });
+  data.calibrated = std::all_of(data.families.all.begin(), data.families.all.end(), [&](const compare::Family& family) {
+    return std::all_of(family.pairs.begin(), family.pairs.end(),
+                       [&](const auto& pair) { return hosts_known(chosen.material, pair.comparison); });
+  });
   if (!o.gate.empty()) data.gate = parse_share(o.gate, "--gate");
   if (data.open() == 0) return data;
   std::int64_t most = o.runs;
