@@ -111,6 +111,11 @@ VALUES = {
     "--shard": "all", "--schedule": "zero_bubble", "--async-tensor": None, "--explicit-scores": None,
     "--rows": "none.csv", "--columns": "none.json", "--score": None, "--published": "none.csv", "--where": "a=b",
     "--calibrate": "none.csv",
+    "--serve": "llama3-8b", "--server": "vllm", "--rate": "5", "--concurrency": "4", "--prompt-tokens": "128",
+    "--output-tokens": "64", "--slo": "ttft p99<1s", "--on": "h100", "--splits": "1", "--weights": "fp8",
+    "--sequences": "8", "--price-of": "h100=2", "--disaggregate": None, "--seed": "7", "--markdown": "out.md",
+    "--search": None, "--training": "none.yaml", "--tokens": "1T", "--within": "30d", "--price": "2e6",
+    "--reserve": "5%", "--top": "3", "--pictures": "pictures", "--page": "page.html",
 }  # fmt: skip
 WRITES = {"--trace": "trace.json", "--replay": "step.replay", "--new-cluster": "new.yaml", "--store": "none.db"}
 

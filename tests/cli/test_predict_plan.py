@@ -33,7 +33,7 @@ def slow_links(tmp_path):
 
 def test_the_best_split_of_each_number_and_one_to_take(assay):
     said = json.loads(assay(*SEARCH, "--cluster", CLUSTER, "--devices", "8,12,56,64", "--json").stdout)
-    assert [("best" in p, p.get("reason", "")[:2]) for p in said["points"]] == [
+    assert [(p.get("best") is not None, p.get("reason", "")[:2]) for p in said["points"]] == [
         (True, ""),
         (False, "12"),
         (False, "56"),
@@ -91,7 +91,9 @@ def test_a_published_training_has_its_goodput_price_and_energy(assay):
     said = json.loads(assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--json").stdout)
     (plan,) = said["plans"]
     assert len(plan["stages"]) == 4
-    assert 0.9 < plan["goodput"] < 1
+    # With a failure in 3.09 h on 16,384 devices, 30 s for a checkpoint every 798 s of work and restarts of 600 s, a second of work
+    # takes e^(600 f) (e^(828 f) - 1) / (798 f) = 1.137 s, so that 88 % count; on 8,192 devices, with half the failures, more do.
+    assert 0.88 < plan["goodput"] < 0.95
     assert plan["low"]["price"] < plan["bill"]["price"] < plan["high"]["price"]
     # 16 dollars, 1.5 and 1 for a node of 8 an hour.
     assert plan["bill"]["price"] == pytest.approx(plan["bill"]["device_hours"] / 8 * 18.5)

@@ -50,7 +50,7 @@ def test_the_fit_of_the_curve_gives_the_law_back(place, measured):
 
 
 def test_first_tokens_are_fitted_over_the_prompt(place, measured):
-    measured(prompt="50-400*2", runs=2)
+    measured(prompt="25-3200*2", runs=2)
     argv = ["--of", "first_token", "--factors", "prompt_tokens", "--family", "terms", "--draws", "20"]
     place.assay("fit", *argv, "--out", "law.json")
     said = place.assay("fit", "--score", "law.json", "--at", "prompt_tokens=300", "--json").json()
