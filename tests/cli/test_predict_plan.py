@@ -91,8 +91,9 @@ def test_a_published_training_has_its_goodput_price_and_energy(assay):
     said = json.loads(assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--json").stdout)
     (plan,) = said["plans"]
     assert len(plan["stages"]) == 4
-    # With a failure in 3.09 h on 16,384 devices, 30 s for a checkpoint every 798 s of work and restarts of 600 s, a second of work
-    # takes e^(600 f) (e^(828 f) - 1) / (798 f) = 1.137 s, so that 88 % count; on 8,192 devices, with half the failures, more do.
+    # With a failure in 3.09 h on 16,384 devices, 30 s for a checkpoint every 798 s of work and restarts of 600 s,
+    # a second of work takes e^(600 f) (e^(828 f) - 1) / (798 f) = 1.137 s: 88 % count. On 8,192 devices, with half
+    # the failures, more do.
     assert 0.88 < plan["goodput"] < 0.95
     assert plan["low"]["price"] < plan["bill"]["price"] < plan["high"]["price"]
     # 16 dollars, 1.5 and 1 for a node of 8 an hour.

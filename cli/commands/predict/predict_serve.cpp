@@ -23,9 +23,9 @@ namespace {
 constexpr const char* kServeGroup = "A served model";
 constexpr std::array kUsualDevices{"a100-80", "l40s", "h100", "h200", "b200", "gb200"};  // their kernels were measured
 constexpr const char* kUsualSplits = "1-8*2";
-constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",    "--concurrency",
-                                "--prompt-tokens", "--output-tokens", "--slo",     "--on",      "--splits",
-                                "--price-of",      "--disaggregate",  "--seed",    "--markdown"};
+constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",     "--concurrency",
+                                "--prompt-tokens", "--output-tokens", "--slo",     "--on",       "--splits",
+                                "--price-of",      "--disaggregate",  "--seed",    "--markdown", "--sequences"};
 
 predict::ModelShape shape_of(const std::string& model) {
   return model.ends_with(".json") ? predict::read_hf_config(model) : predict::model_named(model);
