@@ -9,13 +9,13 @@ namespace {
 using namespace assay;
 using namespace assay::load;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 Request answered(std::int64_t due_ms, std::int64_t latency_ms, bool warm_up = false) {
   Request request;
-  request.due_ns = due_ms * kMs;
+  request.due_ns = due_ms * kMillisecond;
   request.noticed_ns = request.sent_ns = request.due_ns;
-  request.finished_ns = request.due_ns + latency_ms * kMs;
+  request.finished_ns = request.due_ns + latency_ms * kMillisecond;
   request.outcome = RequestOutcome::ok;
   request.warm_up = warm_up;
   return request;
@@ -36,9 +36,10 @@ TEST(LoadRecord, SamplesAreLatenciesAndTheWarmUpIsASliceOfItsOwn) {
   const auto record = record_of(measured({answered(0, 90, true), answered(10, 5), answered(20, 7), answered(30, 6)}));
   check(record);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
-  EXPECT_EQ(record.ranks[0].samples_ns, (std::vector<std::int64_t>{90 * kMs, 5 * kMs, 7 * kMs, 6 * kMs}));
+  EXPECT_EQ(record.ranks[0].samples_ns,
+            (std::vector<std::int64_t>{90 * kMillisecond, 5 * kMillisecond, 7 * kMillisecond, 6 * kMillisecond}));
   EXPECT_EQ(record.summary.steady_from, 1);
-  EXPECT_EQ(record.summary.median_ns, 6 * kMs);
+  EXPECT_EQ(record.summary.median_ns, 6 * kMillisecond);
   ASSERT_TRUE(record.ranks[0].load);
   EXPECT_EQ(record.ranks[0].load->seed, 7);
   // A line for each request after the names of the columns.
