@@ -3,13 +3,16 @@
 import csv
 import io
 import json
+import os
+import pathlib
 import socket
 import subprocess
 import threading
 
 import pytest
-from conftest import BUILD
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
 QUICK = ["--warm-up", "0s", "--no-certification"]
 
 

@@ -49,7 +49,7 @@ class Place:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in ("examples", "docs", "workers", "tests"):
+        for name in ("bench", "examples", "docs", "workers", "tests"):
             (folder / name).symlink_to(pages.ROOT / name)
         (folder / "build").mkdir()
         (folder / "build" / "release").symlink_to(BUILD)

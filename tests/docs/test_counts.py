@@ -20,7 +20,7 @@ FRAMEWORKS = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-NO_FRAMEWORKS = {"command", "fake", "mpi", "onednn"}
+NO_FRAMEWORKS = {"command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai"}
 
 
 def assay(*words):

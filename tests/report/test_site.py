@@ -297,15 +297,6 @@ def test_a_build_that_is_killed_leaves_a_site_that_reads(growing):
     assert files_of(growing.path / "site") == files_of(growing.path / "fresh")
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
-def test_the_test_sees_a_site_that_is_written_in_place(growing):
-    program = "assay-planted-site_in_place"
-    if not (BUILD / program).exists():
-        pytest.skip("planted bugs are not built here")
-    sweep_again(growing, "--again")
-    assert not readable_after_kills(growing, program)
-
-
 def test_what_cannot_be_a_site_is_refused(growing):
     (growing.path / "mine").mkdir()
     (growing.path / "mine" / "notes.txt").write_text("mine")

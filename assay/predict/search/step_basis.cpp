@@ -121,8 +121,8 @@ std::vector<double> StepBasis::sensitivities(const StepJob& job) const {
   return changes;
 }
 
-RangedTime StepBasis::time_of(const StepJob& job) const {
-  RangedTime time;
+RangedStep StepBasis::time_of(const StepJob& job) const {
+  RangedStep time;
   if (stack_ != nullptr) {
     const auto said = stack_->predict(row_of(job));
     time.step = said.time;

@@ -9,7 +9,7 @@
 namespace assay::predict {
 
 /// A step's time with its 90 % range.
-struct RangedTime {
+struct RangedStep {
   double seconds = 0;
   double low_seconds = 0;
   double high_seconds = 0;
@@ -46,7 +46,7 @@ class StepBasis {
   const StepConstants& constants(const StepDevice& device) const;
 
   /// Precondition: check(job) passes.
-  RangedTime time_of(const StepJob& job) const;
+  RangedStep time_of(const StepJob& job) const;
 
   /// `other` over `one`.
   RangedRatio ratio_of(const StepJob& one, const StepJob& other) const;

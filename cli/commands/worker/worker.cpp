@@ -54,7 +54,7 @@ std::string matrix(const std::vector<plan::WorkerInfo>& workers) {
     for (const auto& column : cells) row.push_back(column.contains(workload) ? column.at(workload) : "-");
     table.add(std::move(row));
   }
-  return table.text(terminal_width()) + "i infers, t trains, + several ranks can work together\n";
+  return table.text(terminal_width()) + "i infers, t trains, g generates text, + several ranks can work together\n";
 }
 
 void list(bool as_json) {

@@ -161,7 +161,9 @@ std::pair<std::string, const FittedStack*> CalibratedStacks::nearest(const Stack
 
 ServingPrediction CalibratedStacks::predict(const StackName& stack, const std::string& device,
                                             const ServingPoint& point) const {
-  const auto [name, known] = nearest(stack, point.mode);
+  const auto found = nearest(stack, point.mode);
+  const auto& name = found.first;
+  const auto& known = found.second;
   auto asked = point;
   asked.model.cache_element_bytes = known->cache_element_bytes;
   ServingPrediction said;
