@@ -382,7 +382,8 @@ void add_predict(CLI::App& command, Invocation& invocation) {
     }
     if (!o->clusters.empty()) o->cluster = o->clusters.front();
     o->is_transformer = is_transformer_asked(command);
-    if (is_model_asked(command, o->source.network) && command.count("--hidden") == 0 && !o->scores.score) {
+    const bool has_own_shape = command.count("--hidden") > 0 && command.count("--node") == 0;
+    if (is_model_asked(command, o->source.network) && !has_own_shape && !o->scores.score) {
       const ModelJob job{o->source.network, o->cluster,
                          o->devices,        command.count("--precision") > 0 ? o->source.precision : "",
                          o->calibrate,      o->rows.columns};
