@@ -23,6 +23,7 @@ Record full_record() {
   rank.samples_ns = {10, 20, 30};
   rank.slices = {{0, 100, 130, 1, true, 5}, {1, 200, 260, 2, false, 6}};
   rank.tokens_ns = {4, 14, 24};
+  rank.load = LoadRun{7, json{{"requests", 2}}, json{{"requests", 2}}, "scheduled_ns\n1\n"};
   rank.weights_bytes = 16;
   rank.cache_bytes = 17;
   rank.phases_ns = {{"forward", {7, 8}}};

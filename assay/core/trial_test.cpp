@@ -30,6 +30,24 @@ Trial full_trial() {
   trial.workload.data_side = 256;
   trial.workload.data_chunks = 4;
   trial.workload.generate = {.cache_precision = "fp16"};
+  ServerLoad load;
+  load.server = "http://127.0.0.1/v1";
+  load.api = "chat";
+  load.start = {"server"};
+  load.model = "tiny";
+  load.body_hash = "a";
+  load.arrivals = "poisson";
+  load.rate_per_second = 5;
+  load.clients = 2;
+  load.burst = 3;
+  load.turns = 4;
+  load.turn_gap_seconds = 0.5;
+  load.trace_hash = "b";
+  load.duration_seconds = 10;
+  load.requests = 6;
+  load.connections = 7;
+  load.client = "other 1.0";
+  trial.workload.load = load;
   trial.workload.command = {"prog", "{batch}"};
   auto& s = trial.settings;
   s.instances = s.inter_op = s.intra_op = s.library_threads = s.loaders = s.prefetch = s.bucket_bytes = 1;
@@ -75,6 +93,7 @@ TEST(TrialId, EqualsTheOnePythonComputesForATrialWithSettingsAndOptions) {
   trial.workload.data_side.reset();
   trial.workload.data_chunks.reset();
   trial.workload.generate.reset();
+  trial.workload.load.reset();
   trial.workload.command.reset();
   trial.settings = {};
   trial.settings.intra_op = 2;
@@ -149,7 +168,10 @@ TEST(Trial, NamesTheFieldThatIsOutOfRange) {
     }
     return "accepted";
   };
-  EXPECT_EQ(refusal(full_trial()), "accepted");
+  Trial whole = full_trial();
+  whole.workload.generate.reset();
+  whole.workload.load.reset();
+  EXPECT_EQ(refusal(whole), "accepted");
   Trial trial = plain_trial();
   trial.workload.batch = 0;
   EXPECT_THAT(refusal(trial), testing::StartsWith("batch: 0 "));

@@ -95,12 +95,12 @@ TEST(TrialSweep, every_field_of_a_trial_can_be_set) {
   ASSERT_EQ(trials.size(), 1u);
   EXPECT_EQ(to_json(trials[0]), json::parse(R"({
     "workload": {"network": "toy", "graph": null, "mode": "train", "batch": 2, "precision": "bf16", "data": "disk",
-                 "data_count": 100, "data_side": 256, "data_chunks": 4, "options": {"width": 3, "rate": 0.5, "deep": true, "kind": "wide"}, "command": null, "load": null},
+                 "data_count": 100, "data_side": 256, "data_chunks": 4, "options": {"width": 3, "rate": 0.5, "deep": true, "kind": "wide"}, "command": null, "generate": null, "load": null},
     "worker": {"name": "open", "release": "1"},
     "settings": {"instances": 1, "inter_op": 3, "intra_op": 4, "library_threads": 5, "affinity": "spread",
                  "memory_bind": "local", "allocator": "jemalloc", "spin": false, "compile": "inductor",
                  "layout": "nhwc", "loaders": 0, "prefetch": 6, "page_cache": "cold",
-                 "bucket_bytes": 26214400, "env": {"KMP_AFFINITY": "fine,compact"}},
+                 "prefill_threads": null, "prefill_tokens": null, "bucket_bytes": 26214400, "env": {"KMP_AFFINITY": "fine,compact"}},
     "placement": {"device": "cuda", "ranks": 8, "ranks_per_node": 4, "links": null}})"));
 }
 
