@@ -45,6 +45,7 @@ Trial full_trial() {
   load.trace_hash = "b";
   load.duration_seconds = 10;
   load.requests = 6;
+  load.warm_up_seconds = 1;
   load.connections = 7;
   load.client = "other 1.0";
   trial.workload.load = load;
