@@ -8,6 +8,7 @@
 
 #include "assay/core/text/units.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/process/command_line.hpp"
 #include "assay/process/memory_file.hpp"
 #include "assay/process/program.hpp"
 #include "cli/stop.hpp"
@@ -82,29 +83,11 @@ void add_notify_flags(CLI::App& command, NotifyFlags& flags) {
 }
 
 std::vector<std::string> command_words(const std::string& text, const char* flag) {
-  std::vector<std::string> words;
-  std::string word;
-  bool begun = false;
-  char quote = '\0';
-  for (const char c : text) {
-    if (quote != '\0') {
-      c == quote ? static_cast<void>(quote = '\0') : word.push_back(c);
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      begun = true;
-    } else if (c == ' ' || c == '\t' || c == '\n') {
-      if (begun) words.push_back(std::exchange(word, ""));
-      begun = false;
-    } else {
-      word.push_back(c);
-      begun = true;
-    }
-  }
-  if (quote != '\0') fail(ErrorKind::usage, "{}: {} has a quote that is not closed.", flag, shown(text));
-  if (begun) words.push_back(word);
-  if (words.empty() || words.front().empty())
+  const auto words = process::command_line_words(text, process::Backslash::stands);
+  if (!words) fail(ErrorKind::usage, "{}: {} has a quote that is not closed.", flag, shown(text));
+  if (words->empty() || words->front().empty())
     fail(ErrorKind::usage, "{}: {} names no program. Write it as --notify './alert --to team'.", flag, shown(text));
-  return words;
+  return *words;
 }
 
 void check_notify(const NotifyFlags& flags, bool gate) {

@@ -16,6 +16,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/error.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/process/command_line.hpp"
 
 namespace assay::load {
 namespace {
@@ -67,40 +68,17 @@ bool answers(const Target& target, const Sending& sending) {
 }  // namespace
 
 std::vector<std::string> words_of_command(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool inside = false;  // of a word, which may be empty where it is quoted
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      if (inside) words.push_back(word);
-      word.clear();
-      inside = false;
-      continue;
-    }
-    inside = true;
-    if (quote != '\'' && c == '\\' && i + 1 < text.size()) {
-      word += text[++i];
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (quote != 0 && c == quote) {
-      quote = 0;
-    } else {
-      word += c;
-    }
-  }
-  if (quote != 0) fail(ErrorKind::usage, "--start: {} has a quote without its end.", shown(text));
-  if (inside) words.push_back(word);
-  if (words.empty()) fail(ErrorKind::usage, "--start: it is empty. Give the program and its arguments.");
-  for (const auto& one : words) {
+  const auto words = process::command_line_words(text, process::Backslash::escapes);
+  if (!words) fail(ErrorKind::usage, "--start: {} has a quote without its end.", shown(text));
+  if (words->empty()) fail(ErrorKind::usage, "--start: it is empty. Give the program and its arguments.");
+  for (const auto& one : *words) {
     if (!looks_like_key(one)) continue;
     fail(ErrorKind::usage,
          "--start: {} would be in every record. Give the server its key by a variable, such as LLAMA_API_KEY or "
          "VLLM_API_KEY, or by a file.",
          shown(one.substr(0, one.find('='))));
   }
-  return words;
+  return *words;
 }
 
 StartedServer::StartedServer(const std::vector<std::string>& argv, const Target& target, const Sending& sending,

@@ -9,8 +9,8 @@
 namespace assay::load {
 
 /// Words of a command line, separated by blanks; 'single' and "double" quotes keep blanks, and a backslash the next
-/// character. Nothing is expanded: no shell reads it. Throws Error{usage} where a quote has no end, there is no word,
-/// or a word looks like a key, which would be in every record.
+/// character. Nothing is expanded: no shell reads it. Throws Error{usage} where a quote is not closed, the line is
+/// empty, or a word looks like a key, which would be in every record.
 std::vector<std::string> words_of_command(const std::string& text);
 
 /// A server that Assay started, in a process group of its own; ended with everything below this process.

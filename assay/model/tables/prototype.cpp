@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "assay/core/text/lower.hpp"
 #include "assay/core/text/naming.hpp"
 #include "assay/core/text/utf8.hpp"
 
@@ -31,13 +32,6 @@ std::string told_mode(const json& run) {
   const auto mode = text_told(run, "mode");
   if (mode == "training") return "train";
   return mode == "inference" ? "infer" : mode;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 std::optional<double> batch_seconds(const json& run, const json& problem) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "assay/core/text/lower.hpp"
 #include "assay/core/text/naming.hpp"
 #include "assay/predict/layer_sources/chakra_nodes.hpp"
 
@@ -19,11 +20,6 @@ constexpr std::int64_t kUserScope = 7;
 constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
 
 enum class ChakraRole { forward, backward, update, collective, around };
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 /// The name of a layer in both passes: "COMP_NODE_conv1_BWD_WG" is "conv1".
 std::string stem_of(const std::string& name) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "assay/core/text/file.hpp"
+#include "assay/predict/models/catalogue.hpp"
 
 namespace assay::predict {
 namespace {
@@ -269,6 +270,14 @@ ModelShape read_hf_config(const std::string& path) {
   const auto text = read_file(path, kMostConfigBytes);
   if (text.size() > kMostConfigBytes) fail(ErrorKind::bad_input, "{} is larger than 1 MiB.", path);
   return parse_hf_config(text, path);
+}
+
+bool is_hf_config(const std::string& name) {
+  return name.ends_with(".json");
+}
+
+ModelShape named_or_read_model(const std::string& name) {
+  return is_hf_config(name) ? read_hf_config(name) : model_named(name);
 }
 
 }  // namespace assay::predict

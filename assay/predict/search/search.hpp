@@ -41,7 +41,7 @@ struct SplitSearch {
   std::int64_t fitting = 0;         ///< of these, within the memory
   std::int64_t judged = 0;          ///< of these, whose time was computed: the others cannot be among the best
   std::vector<JudgedSplit> ranked;  ///< the fastest, the best first
-  std::string reason;               ///< why there is none
+  std::string reason;               ///< why it is missing
 };
 
 template <typename V>

@@ -17,7 +17,7 @@ struct StackConstants {
   double first = 1;         ///< prompts' times that pass before the first token of one that comes alone
   double first_each = 0.1;  ///< and for each other sequence of the batch
   double wait = 0.01;       ///< share of a request's time, over the concurrency, that it waits to be taken
-  double queue = 0.7;       ///< share of a request's time that one waits for which there is no room
+  double queue = 0.7;       ///< share of a request's time that one waits that does not fit
   // Of a static batch:
   double host_norm = 1;       ///< how sharply the larger of the host's and the device's time counts
   double first_layer_us = 1;  ///< microseconds of the host for a layer of prompts; layer_us is that of decoding

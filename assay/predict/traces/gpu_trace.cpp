@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "assay/core/text/json.hpp"
+#include "assay/core/text/lower.hpp"
 #include "assay/core/text/naming.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/predict/traces/gzip.hpp"
@@ -81,11 +82,6 @@ class TraceSorter {
   }
 
  private:
-  static std::string lower(std::string text) {
-    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return text;
-  }
-
   static std::int64_t queue_of(std::int64_t device, std::int64_t stream) {
     constexpr std::int64_t kMost = 1 << 20;
     if (stream < 0 || stream >= kMost) return -1;

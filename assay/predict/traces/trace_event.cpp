@@ -18,7 +18,7 @@ double bytes_of_value(const std::string& type) {
   return 4;
 }
 
-/// Microseconds as the file writes them, without the rounding of a double; 0 for what is no time.
+/// Microseconds as the file writes them, without the rounding of a double; 0 for what is not a time.
 std::int64_t nanoseconds_of(const std::string& text, double value) {
   if (!(value >= 0 && value * 1000 < kLatestNanoseconds)) return 0;
   const auto point = text.find('.');

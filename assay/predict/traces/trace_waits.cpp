@@ -51,7 +51,7 @@ void TraceWaits::find_events_by_marks() {
   }
 }
 
-/// Without names: a stream is told to wait by the thread that launches on it next, for what was launched last on
+/// Without names: a stream is made to wait by the thread that launches on it next, for what was launched last on
 /// another stream. Libraries of collectives do so before and after each of them.
 void TraceWaits::find_events_by_order() {
   std::unordered_map<std::int64_t, std::int64_t> waiting;  // threads, and when the call was

@@ -40,7 +40,7 @@ struct Result {
   std::map<OutcomeKind, Failures> failures;
   std::optional<double> median_ns;                 ///< median of the processes' medians
   std::optional<stats::Interval> median_interval;  ///< 95 %, over processes
-  std::optional<std::string> interval_reason;      ///< why there is none
+  std::optional<std::string> interval_reason;      ///< why it is missing
   std::vector<double> run_medians_ns;              ///< of the good runs, in the order in which they began
   TailQuantile p90;
   TailQuantile p99;
@@ -51,7 +51,7 @@ struct Result {
   std::optional<double> bytes_per_second;     ///< the least that must cross the memory bus; null where it is not known
   std::optional<double> share_of_peak;        ///< of the best gemm on this platform at this precision; see roofline.hpp
   std::optional<std::string> peak_trial;      ///< that gemm
-  std::optional<std::string> share_reason;    ///< why there is no share of the peak
+  std::optional<std::string> share_reason;    ///< why the share of the peak is missing
   std::optional<GeneratedSummary> generated;  ///< where text is generated: medians over the runs
   std::optional<double> share_of_roofline;  ///< the least time of a step over its own; null where no roof was measured
   Details details;

@@ -14,7 +14,7 @@ namespace assay::report::site {
 /// then puts it in its place file by file, so that a reader, and whoever comes after a crash, finds each page whole.
 class Folder {
  public:
-  /// Makes the folder where there is none. Throws Error{usage} where it holds files and no manifest, or where another
+  /// Makes the folder where it is missing. Throws Error{usage} where it holds files and no manifest, or where another
   /// program is writing to it.
   explicit Folder(std::filesystem::path path);
 

@@ -18,10 +18,6 @@ namespace {
 constexpr const char* kModelGroup = "Models of the catalogue, or a config.json";
 constexpr std::int64_t kMostParts = 1'000'000;
 
-bool is_config(const std::string& network) {
-  return network.ends_with(".json");
-}
-
 [[noreturn]] void changes_nothing(const char* flag, const std::string& why) {
   fail(ErrorKind::usage, "{} changes nothing here: {}. Leave it out.", flag, why);
 }
@@ -51,10 +47,6 @@ void check_divides(std::int64_t whole, std::int64_t part, const char* what, cons
   const auto fewer = whole / part * part;
   fail(ErrorKind::usage, "{} {} cannot be divided by {} = {}. Take {}{}.", whole, what, by, part,
        fewer > 0 ? fmt::format("{} or ", fewer) : "", fewer + part);
-}
-
-predict::ModelShape shape_named(const std::string& network) {
-  return is_config(network) ? predict::read_hf_config(network) : predict::model_named(network);
 }
 
 predict::StepDevice machine_of(const ModelFlags& m, const ModelJob& job) {
@@ -175,7 +167,7 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
 
 bool is_model_asked(const CLI::App& command, const std::string& network) {
   if (network.empty()) return false;
-  if (is_config(network)) return true;
+  if (predict::is_hf_config(network)) return true;
   if (!predict::find_model(network)) return false;
   return command.count("--node") > 0 || !network::is_network(network);
 }
@@ -221,7 +213,7 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                  "--vocabulary",
                  "--feedforward"},
                 "a model's step is predicted without it");
-  const auto shape = shape_named(job.network);
+  const auto shape = predict::named_or_read_model(job.network);
   refuse_idle(command, model, split, shape);
   if (split.shape.sequence == 0)
     fail(ErrorKind::usage, "--sequence is missing: the tokens of a sequence, such as 8192.");

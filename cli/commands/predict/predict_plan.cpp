@@ -7,7 +7,6 @@
 #include "assay/core/text/units.hpp"
 #include "assay/core/version.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
-#include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/subjects/predict/plan_pictures.hpp"
@@ -27,7 +26,7 @@ constexpr std::size_t kMostMeasuredBytes = 64u << 20;
 
 predict::ModelShape model_asked(const std::string& named) {
   if (named.empty()) fail(ErrorKind::usage, "name the model: llama3-70b, or the path of its config.json.");
-  return named.ends_with(".json") ? predict::read_hf_config(named) : predict::model_named(named);
+  return predict::named_or_read_model(named);
 }
 
 predict::StepBasis basis_of(const PlanJob& job) {

@@ -6,7 +6,6 @@
 #include "assay/core/text/number.hpp"
 #include "assay/load/limits.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
-#include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/serving/stacks/known_stacks.hpp"
 #include "assay/predict/serving/stacks/stack_fit.hpp"
@@ -26,10 +25,6 @@ constexpr const char* kUsualSplits = "1-8*2";
 constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",     "--concurrency",
                                 "--prompt-tokens", "--output-tokens", "--slo",     "--on",       "--splits",
                                 "--price-of",      "--disaggregate",  "--seed",    "--markdown", "--sequences"};
-
-predict::ModelShape shape_of(const std::string& model) {
-  return model.ends_with(".json") ? predict::read_hf_config(model) : predict::model_named(model);
-}
 
 std::vector<predict::ServingLimit> limits_of(const std::vector<std::string>& texts) {
   std::vector<predict::ServingLimit> limits;
@@ -184,7 +179,7 @@ bool is_serve_asked(const CLI::App& command, const ServeFlags& flags) {
 void print_service(const ServeFlags& flags, const std::string& calibrate, bool as_json) {
   predict::ServiceQuestion question;
   auto& asked = question.asked;
-  asked.model.shape = shape_of(flags.model);
+  asked.model.shape = predict::named_or_read_model(flags.model);
   asked.model.weights = choice_of<predict::ProductType>(flags.weights, "--weights");
   check(asked.model);
   asked.load = load_of(flags);
