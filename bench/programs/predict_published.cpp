@@ -1,7 +1,11 @@
-// predict_published DDL.csv MEGATRON.csv: calibrates on the small rows of published tables and says the large ones, one
-// line of JSON for each row and one for the constants. Run by bench/predict_published.
+// predict_published DDL.csv MEGATRON.csv: calibrates on the small rows of published tables and predicts the large ones,
+// one line of JSON for each row and one for the constants. Run by bench/predict_published.
+// predict_published DDL.csv --judge OTHER.csv: calibrates on every row of DDL.csv and predicts those of OTHER.csv. Run
+// by bench/predict_llm.
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <string_view>
 
 #include "bench/programs/published.hpp"
 
@@ -14,14 +18,19 @@ void print(const json& line) {
   std::printf("%s\n", line.dump().c_str());
 }
 
-void say_data_parallel(const std::string& path) {
-  const auto rows = published_steps(model::read_csv(path));
-  std::vector<predict::MeasuredStep> small;
+using Rows = std::vector<PublishedStep>;
+
+predict::CalibratedCluster calibrate_on(const Rows& rows, std::int64_t most_devices) {
+  std::vector<predict::MeasuredStep> steps;
   for (const auto& row : rows) {
-    if (row.step.devices <= kMostCalibrated) small.push_back(row.step);
+    if (row.step.devices <= most_devices) steps.push_back(row.step);
   }
-  const auto cluster = predict::calibrate(small);
+  const auto cluster = predict::calibrate(steps);
   print({{"constants", to_json(cluster)}});
+  return cluster;
+}
+
+void say_data_parallel(const Rows& rows, const predict::CalibratedCluster& cluster, std::int64_t most_calibrated) {
   for (const auto& row : rows) {
     if (row.step.devices == 1) continue;
     print({{"table", "ddl_2020"},
@@ -30,10 +39,22 @@ void say_data_parallel(const std::string& path) {
            {"method", row.method},
            {"devices", row.step.devices},
            {"messages", row.step.messages.size()},
-           {"calibrated", row.step.devices <= kMostCalibrated},
+           {"calibrated", row.step.devices <= most_calibrated},
            {"published", row.samples_per_second},
            {"predicted", row.batch / predict::step_seconds(row.step, cluster)}});
   }
+}
+
+void say_small_and_large(const std::string& path) {
+  const auto frame = model::read_csv(path);
+  const auto rows = published_steps(frame, frame);
+  say_data_parallel(rows, calibrate_on(rows, kMostCalibrated), kMostCalibrated);
+}
+
+void say_others(const std::string& path, const std::string& other) {
+  const auto frame = model::read_csv(path);
+  const auto cluster = calibrate_on(published_steps(frame, frame), std::numeric_limits<std::int64_t>::max());
+  say_data_parallel(published_steps(model::read_csv(other), frame), cluster, 0);
 }
 
 /// An A100 of 80 GB with NVLink and a 200 Gb/s link of its own to other nodes, as the maker says.
@@ -68,10 +89,15 @@ void say_transformers(const std::string& path) {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  const bool others = argc == 4 && std::string_view(argv[2]) == "--judge";
+  if (argc != 3 && !others) return 2;
   try {
-    assay::bench::say_data_parallel(argv[1]);
-    assay::bench::say_transformers(argv[2]);
+    if (others) {
+      assay::bench::say_others(argv[1], argv[3]);
+    } else {
+      assay::bench::say_small_and_large(argv[1]);
+      assay::bench::say_transformers(argv[2]);
+    }
   } catch (const assay::Error& error) {
     std::fprintf(stderr, "predict_published: %s\n", error.what());
     return error.exit_code();

@@ -29,8 +29,8 @@ struct PublishedNode {
 /// pre-training and 30,528 words. The matrix of words is also that of the output, so its gradient is there last.
 std::vector<PublishedNode> published_network(const std::string& name);
 
-/// All rows of one frame whose method is bsp-a2a, wfbp-a2a or mg-wfbp.
-std::vector<PublishedStep> published_steps(const model::Frame& frame);
+/// All rows of one frame whose method is bsp-a2a, wfbp-a2a or mg-wfbp. `alone_in` has the rows of one device.
+std::vector<PublishedStep> published_steps(const model::Frame& frame, const model::Frame& alone_in);
 
 /// A row of megatron_2022.csv (docs/published.md).
 struct PublishedTransformer {

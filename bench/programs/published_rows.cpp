@@ -34,8 +34,8 @@ struct Belief {
 };
 
 /// The constants that the published mg-wfbp has built in for so many workers: it does not measure its cluster. It has
-/// one table for 10 Gb/s and one that both 100 Gb/s runs use.
-Belief belief_of(const std::string& interconnect, std::int64_t devices) {
+/// one table for 10 Gb/s and one that both 100 Gb/s runs use; null for a number of workers it does not know.
+const Belief* belief_of(const std::string& interconnect, std::int64_t devices) {
   static const std::map<std::int64_t, Belief> slow{{4, {4.2043e-5, 2.0589e-10}},
                                                    {8, {5.2303e-4, 8.5707e-10}},
                                                    {16, {9.0810e-4, 7.3957e-10}},
@@ -44,7 +44,9 @@ Belief belief_of(const std::string& interconnect, std::int64_t devices) {
                                                    {8, {9.7537e-5, 3.0568e-10}},
                                                    {16, {7.0751e-4, 4.0595e-10}},
                                                    {32, {4.0632e-4, 4.9070e-10}}};
-  return (interconnect == "10gbe/tcp" ? slow : fast).at(devices);
+  const auto& beliefs = interconnect == "10gbe/tcp" ? slow : fast;
+  const auto found = beliefs.find(devices);
+  return found == beliefs.end() ? nullptr : &found->second;
 }
 
 using predict::SentMessage;
@@ -108,7 +110,7 @@ void fill_messages(PublishedStep& row) {
   step.extra_seconds = 2 * bytes / kMemoryRate;  // into the buffer: read and written
   step.messages = row.method == "bsp-a2a"
                       ? std::vector<SentMessage>{{1, bytes}}
-                      : joined(gradients, step.backward_seconds, belief_of(step.link, step.devices));
+                      : joined(gradients, step.backward_seconds, *belief_of(step.link, step.devices));
 }
 
 PublishedStep step_of_row(const Cells& cells) {
@@ -129,23 +131,39 @@ PublishedStep step_of_row(const Cells& cells) {
   return row;
 }
 
-bool is_predicted(const std::string& method) {
-  return method == "bsp-a2a" || method == "wfbp-a2a" || method == "mg-wfbp";
+bool is_predicted(const PublishedStep& row) {
+  if (row.method == "mg-wfbp") return row.step.devices == 1 || belief_of(row.step.link, row.step.devices) != nullptr;
+  return row.method == "bsp-a2a" || row.method == "wfbp-a2a";
+}
+
+std::vector<PublishedStep> rows_of(const model::Frame& frame) {
+  std::vector<PublishedStep> rows;
+  for (const auto& cells : frame.rows) {
+    auto row = step_of_row({frame, cells});
+    if (is_predicted(row)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+using SecondsOfNetwork = std::map<std::string, double>;
+
+SecondsOfNetwork alone_seconds(const std::vector<PublishedStep>& rows) {
+  SecondsOfNetwork alone;
+  for (const auto& row : rows) {
+    if (row.step.devices == 1) alone[row.network] = row.step.seconds;
+  }
+  return alone;
 }
 
 }  // namespace
 
-std::vector<PublishedStep> published_steps(const model::Frame& frame) {
-  std::vector<PublishedStep> rows;
-  std::map<std::string, double> alone;
-  for (const auto& cells : frame.rows) {
-    auto row = step_of_row({frame, cells});
-    if (!is_predicted(row.method)) continue;
-    if (row.step.devices == 1) alone[row.network] = row.step.seconds;
-    rows.push_back(row);
-  }
+std::vector<PublishedStep> published_steps(const model::Frame& frame, const model::Frame& alone_in) {
+  auto rows = rows_of(frame);
+  const auto alone = alone_seconds(rows_of(alone_in));
   for (auto& row : rows) {
-    row.step.alone_seconds = alone.at(row.network);
+    const auto found = alone.find(row.network);
+    if (found == alone.end()) fail(ErrorKind::bad_input, "No row has {} on one device.", row.network);
+    row.step.alone_seconds = found->second;
     if (row.step.devices > 1) fill_messages(row);
   }
   return rows;
