@@ -40,18 +40,18 @@ def old(request, tmp_path_factory):
             server.stop()
 
 
-def without_nulls(value):
+def without_nothing(value):
     if isinstance(value, list):
-        return [without_nulls(item) for item in value]
+        return [without_nothing(item) for item in value]
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: without_nothing(item) for key, item in value.items() if item not in (None, [])}
     return value
 
 
 def records(text):
-    """By campaign, trial, index and attempt; without nulls, which later versions add, and without the writer."""
+    """By campaign, trial, index and attempt; without nulls and empty lists, which later versions add, and without the writer."""
     found = {}
-    for record in map(without_nulls, map(json.loads, text.splitlines())):
+    for record in map(without_nothing, map(json.loads, text.splitlines())):
         record.pop("writer", None)
         found[record["campaign"], record["trial"], record["index"], record["attempt"]] = record
     return found

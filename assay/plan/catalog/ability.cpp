@@ -59,10 +59,11 @@ std::vector<Mode> modes_of(const WorkerInfo& worker) {
 Ability ability_for(const WorkerInfo& worker, const std::string& workload) {
   Ability ability{workload, modes_of(worker), worker.ranks};
   if (workload == "*.replay") std::erase(ability.modes, Mode::infer);
-  // A language model generates and does nothing else; what else there is generates nothing.
+  // A language model generates, alone, and does nothing else; what else there is generates nothing.
   const bool speaks = is_language_model(workload);
   const bool pretends = worker.name == "fake";
   std::erase_if(ability.modes, [&](Mode mode) { return !pretends && (mode == Mode::generate) != speaks; });
+  if (speaks && !pretends) ability.ranks = false;
   for (const auto& primitive : all_primitives()) {
     if (primitive.name != workload) continue;
     std::erase(ability.modes, Mode::train);

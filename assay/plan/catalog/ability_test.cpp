@@ -67,6 +67,8 @@ TEST(Ability, RanksWorkTogetherWhereTheWorkerSaysSoAndThereIsSomethingToExchange
   EXPECT_TRUE(find(worker, "vgg16").ranks);
   EXPECT_TRUE(find(worker, "all_reduce").ranks);
   EXPECT_FALSE(find(worker, "gemm").ranks);
+  worker.files = {"gguf"};
+  EXPECT_FALSE(find(worker, "*.gguf").ranks);
   worker.ranks = false;
   EXPECT_FALSE(find(worker, "vgg16").ranks);
 }

@@ -114,6 +114,9 @@ void check_supported(const WorkerInfo& worker, const Trial& trial) {
     fail(ErrorKind::usage, "placement.ranks: several of the worker {} {} cannot work together. Use instances.",
          worker.name, worker.release);
   }
+  if (trial.placement.ranks > 1 && worker.name != "fake" && is_language_model(trial.workload.network)) {
+    fail(ErrorKind::usage, "placement.ranks: a language model generates on one rank. Use instances.");
+  }
   check_command(worker, trial.workload);
   check_network(worker, trial.workload);
   check_generation(worker, trial.workload);

@@ -143,8 +143,8 @@ TEST(Result, trials_that_differ_only_in_their_ranks_look_different) {
     EXPECT_THAT(text, testing::ContainsRegex("\nt .* default "));
     EXPECT_THAT(text, testing::ContainsRegex("\nu .* 4 ranks "));
   }
-  EXPECT_THAT(csv_header(), testing::EndsWith(",ranks,device,watts,samples_per_joule\r\n"));
-  EXPECT_THAT(csv_row(Record{}, together.trial), testing::EndsWith(",4,cpu,,\r\n"));
+  EXPECT_THAT(csv_header(), testing::HasSubstr(",ranks,device,watts,samples_per_joule,"));
+  EXPECT_THAT(csv_row(Record{}, together.trial), testing::HasSubstr(",4,cpu,,,"));
 }
 
 store::RunRow row_at(const std::string& started_utc, std::int64_t median_ns) {

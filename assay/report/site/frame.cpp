@@ -43,8 +43,8 @@ void PageWriter::table(const LinkedTable& table) {
   body_ += "</tbody>\n</table></div>\n";
 }
 
-void PageWriter::pictures(std::vector<Picture> all) {
-  for (auto& picture : all) {
+void PageWriter::pictures(const std::vector<Picture>& all) {
+  for (const auto& picture : all) {
     body_ += fmt::format("<figure id=\"{}\">\n", escaped(picture.id)) + element("h3", picture.title);
     if (!picture.answer.empty()) body_ += element("p", picture.answer, " class=\"answer\"");
     body_ +=

@@ -35,7 +35,7 @@ class PageWriter {
   void paragraph(std::string_view text);
   void link(std::string_view before, const LinkedCell& to);  ///< a line with one link at its end
   void table(const LinkedTable& table);
-  void pictures(std::vector<Picture> all);
+  void pictures(const std::vector<Picture>& all);
   void html(const std::string& text) { body_ += text; }  ///< of our own
 
   /// The whole page. `site` is the title of the site; a script only where the page needs it.
