@@ -49,7 +49,7 @@ def without_nothing(value):
 
 
 def records(text):
-    """By campaign, trial, index and attempt; without nulls and empty lists, which later versions add, and without the writer."""
+    """By campaign, trial, index and attempt; without the writer, nulls and empty lists, which later versions add."""
     found = {}
     for record in map(without_nothing, map(json.loads, text.splitlines())):
         record.pop("writer", None)
