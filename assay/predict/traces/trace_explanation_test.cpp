@@ -75,6 +75,18 @@ TEST(TraceReplay, LetsTheHostWaitWhereItSynchronises) {
               1e-6);  // the host's step ends at 40
 }
 
+TEST(TraceReplay, AStepThatEndsWithItsWaitIsNotHostTime) {
+  // As with profiler.step() right after a synchronisation: both end at 110. The call begins at 10, and the kernel,
+  // twice as fast, ends at 55; the call comes back 5 us later, and so does the step.
+  const auto trace = WrittenTrace()
+                         .mark("ProfilerStep#1", 0, 110)
+                         .kernel("a", 0, 5, 100)
+                         .call("cudaStreamSynchronize", 10, 100)
+                         .trace();
+  EXPECT_NEAR(replayed_us(trace, kAsItIs), 110, 1e-6);
+  EXPECT_NEAR(replayed_us(trace, kAsItIs.with(Spent::compute, 0.5)), 60, 1e-6);
+}
+
 TEST(CriticalPath, IsAsLongAsTheStep) {
   const auto explained = explain_traces({with_events().trace()}, {}, 2);
   EXPECT_NEAR(explained.step_seconds, 319e-6, 1e-12);

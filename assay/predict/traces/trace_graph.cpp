@@ -93,8 +93,10 @@ class RankGraph {
       points_.push_back({wait.from_ns, {}, {}});
       points_.push_back({wait.until_ns, {}, wait.work});
     }
-    std::stable_sort(points_.begin(), points_.end(),
-                     [](const HostPoint& a, const HostPoint& b) { return a.at_ns < b.at_ns; });
+    // What happens when a wait ends, such as the end of a step, comes after it: else the wait would be the host's work.
+    std::stable_sort(points_.begin() + 1, points_.end(), [](const HostPoint& a, const HostPoint& b) {
+      return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.waited_for && !b.waited_for;
+    });
   }
 
   void add_point(std::size_t index) {
