@@ -100,10 +100,13 @@ std::vector<Neighbour> neighbours_of(const SplitQuestion& q, const StepBasis& ba
   std::vector<Found> all;
   for (const auto& [kinds, one] : fastest) all.push_back(one);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-  if (all.size() > most) all.resize(most);
+  const std::size_t most_beyond = std::max<std::size_t>(1, most / 3);
+  std::size_t beyond = 0;
   std::vector<Neighbour> neighbours;
   for (const auto& one : all) {
+    if (neighbours.size() == most) break;
     const auto judged = judge_split(q, basis, one.split);
+    if (!fits(judged.memory, q.device) && ++beyond > most_beyond) continue;
     Neighbour n;
     n.change = one.difference.text;
     n.ratio = judged.seconds / best.seconds;

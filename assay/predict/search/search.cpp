@@ -81,8 +81,9 @@ class Fastest {
 
 std::string memory_reason(const SplitQuestion& q, double least_bytes) {
   constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+  // Makers' GB of a device's memory are GiB.
   return fmt::format("no split of {} devices fits: the least takes {:.1f} GiB a device, of {:.1f} GiB", q.devices,
-                     least_bytes / kGibibyte, q.device.sheet.memory_bytes / kGibibyte);
+                     least_bytes / kGibibyte, 1e-9 * q.device.sheet.memory_bytes);
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ void describe(V& v, Neighbour& n) {
   required(v, "memory_bytes", n.memory_bytes);
 }
 
-/// The best split of each pair of sizes that can be changed together with the number of devices and the batch kept,
-/// whether it fits or not: the fastest first.
+/// The best split of each pair of sizes that can be changed together with the number of devices and the batch kept: the
+/// fastest first. A third of them may be splits that do not fit, which show what more memory would be worth.
 std::vector<Neighbour> neighbours_of(const SplitQuestion& question, const StepBasis& basis, const JudgedSplit& best,
                                      std::size_t most);
 

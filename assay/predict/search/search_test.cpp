@@ -196,13 +196,17 @@ TEST(Search, NeighboursChangeSizesTogetherAndSayWhatThatCosts) {
   const auto all = neighbours_of(q, basis, found.ranked.front(), 12);
   ASSERT_FALSE(all.empty());
   bool two_at_once = false;
+  std::size_t beyond = 0;
   for (const auto& one : all) {
+    beyond += one.fits ? 0u : 1u;
     two_at_once = two_at_once || one.change.find(", ") != std::string::npos;
     // Else the best would not be the best.
     EXPECT_TRUE(!one.fits || one.ratio >= 1 - 1e-12) << one.change;
     EXPECT_FALSE(one.because.empty());
   }
   EXPECT_TRUE(two_at_once);
+  EXPECT_LE(beyond, 4u);  // a third: what does not fit is not advice
+  EXPECT_GT(all.size(), beyond);
 }
 
 TEST(StepBasis, WhatBothSidesShareCancelsInARatio) {

@@ -46,7 +46,15 @@ std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
     fail(ErrorKind::usage, "--cluster is missing: a file that says what it runs on. docs/predict.md has one.");
   }
   std::vector<predict::Cluster> clusters;
-  for (const auto& path : job.clusters) clusters.push_back(predict::read_cluster(path));
+  for (const auto& path : job.clusters) {
+    clusters.push_back(predict::read_cluster(path));
+    for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
+      if (clusters[i].name != clusters.back().name) continue;
+      fail(ErrorKind::usage,
+           "--cluster: {} and {} are both named {}. Give each its own name:, so that answers can tell them apart.",
+           job.clusters[i], path, shown(clusters[i].name));
+    }
+  }
   return clusters;
 }
 
@@ -87,9 +95,9 @@ void write_pictures(const TrainingPlanFlags& flags, const std::string& title, co
   write_output(flags.page, html_page(page, report_form()));
 }
 
-/// Memory of a device of the cluster, as it is sold.
+/// Memory of a device of the cluster: makers' GB of it are GiB.
 double device_bytes(const predict::Cluster& cluster) {
-  return step_device(cluster).sheet.memory_bytes;
+  return step_device(cluster).sheet.memory_bytes * 1e-9 * 1024 * 1024 * 1024;
 }
 
 void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job) {

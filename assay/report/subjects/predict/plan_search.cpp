@@ -8,6 +8,7 @@ namespace assay::report {
 namespace {
 
 const auto kRight = Table::Align::right;
+constexpr std::size_t kLongestReason = 80;  ///< in its row; a longer one is below the table
 
 bool has_bills(const predict::PlanSearch& said) {
   return said.tokens.has_value();
@@ -36,7 +37,8 @@ Table points_table(const predict::PlanSearch& said) {
                     duration_range(best.low_seconds, best.high_seconds), short_number(best.tokens_per_second),
                     fmt::format("{:.1f} %", 100 * best.utilization), memory_size(best.memory.total())});
     } else {
-      cells.insert(cells.end(), {point.reason, "", "", "", "", ""});
+      const bool is_short = point.reason.size() <= kLongestReason;
+      cells.insert(cells.end(), {is_short ? point.reason : "cannot be used: see below", "", "", "", "", ""});
     }
     if (has_bills(said)) {
       if (point.bill) {
@@ -110,6 +112,9 @@ Document plan_search_document(const predict::PlanSearch& said) {
                                1e-9 * static_cast<double>(said.parameters), said.global_batch, said.sequence,
                                name_of(said.precision)));
   document.add(points_table(said));
+  for (const auto& point : said.points) {
+    if (point.reason.size() > kLongestReason) document.item(point.reason + (point.reason.back() == '.' ? "" : "."));
+  }
   add_ratios(said, document);
   document.heading("To take");
   document.paragraph(said.choice);
