@@ -1,5 +1,7 @@
 #include "assay/predict/training/training.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -93,11 +95,6 @@ Stage stage_of(const TrainingQuestion& q, std::size_t number, const StepBasis& b
   plan.devices = devices;
   plan.searched = !asked.split;
   plan.best = split_of(q, stage.question, asked, number + 1, basis);
-  if (!fits(plan.best.memory, stage.question.device)) {
-    assumptions.push_back(
-        fmt::format("Stage {} is said not to fit: {:.1f} GB of a device's {:.1f} GB that may be used.", number + 1,
-                    1e-9 * plan.best.memory.total(), 1e-9 * stage.question.device.sheet.memory_bytes));
-  }
   stage.work = asked.tokens / plan.best.tokens_per_second;
   auto& practice = stage.practice;
   practice.failures_per_second = failures_per_second(stage.part);
@@ -237,6 +234,36 @@ const Stage& longest_of(const std::vector<Stage>& stages) {
                            [](const auto& a, const auto& b) { return a.plan.time.seconds < b.plan.time.seconds; });
 }
 
+/// Stages whose stated split takes more of a device than may be used, or than there is. Searched ones always fit.
+void add_memory(const TrainingQuestion& q, const std::vector<Stage>& stages, std::vector<std::string>& said) {
+  struct Tight {
+    std::vector<std::size_t> stages;
+    double bytes = 0;
+  };
+  Tight within;
+  Tight beyond;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto& memory = stages[i].plan.best.memory;
+    auto whole = stages[i].question.device;
+    if (fits(memory, whole)) continue;
+    whole.sheet.memory_bytes /= 1 - q.reserve;
+    auto& tight = fits(memory, whole) ? within : beyond;
+    tight.stages.push_back(i + 1);
+    tight.bytes = std::max(tight.bytes, memory.total());
+  }
+  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+  const double sold = 1e-9 * stages.front().question.device.sheet.memory_bytes / (1 - q.reserve);
+  const auto note = [&](const Tight& tight, const std::string& what) {
+    if (tight.stages.empty()) return;
+    const bool many = tight.stages.size() > 1;
+    said.push_back(fmt::format("Stage{} {} take{} up to {:.1f} GiB of a device's {:.0f} GiB, as stated: {}.",
+                               many ? "s" : "", fmt::join(tight.stages, ", "), many ? "" : "s", tight.bytes / kGibibyte,
+                               sold, what));
+  };
+  note(within, fmt::format("that leaves less free than the {:.0f} % of --reserve", 100 * q.reserve));
+  note(beyond, "it would not fit");
+}
+
 void add_assumptions(const TrainingQuestion& q, const Stage& longest, const StepBasis& basis, TrainingPlan& plan) {
   auto& said = plan.assumptions;
   said.push_back(basis.sentence());
@@ -254,9 +281,10 @@ void add_assumptions(const TrainingQuestion& q, const Stage& longest, const Step
   } else {
     said.push_back("The cluster file states no failures: none are counted.");
   }
-  said.push_back(q.file.spare_nodes ? fmt::format("{} spare nodes wait; a broken one is back after {:.3g} h.",
-                                                  *q.file.spare_nodes, *q.file.repair_seconds / 3600)
-                                    : "A broken node always has a replacement: spares were not stated.");
+  said.push_back(q.file.spare_nodes
+                     ? fmt::format("{} spare node{}; a broken one is back after {:.3g} h.", *q.file.spare_nodes,
+                                   *q.file.spare_nodes == 1 ? " waits" : "s wait", *q.file.repair_seconds / 3600)
+                     : "A broken node always has a replacement: spares were not stated.");
   if (q.cluster.power) {
     said.push_back("A device draws busy_watts while it computes and idle_watts while it waits, sends or saves.");
   }
@@ -280,6 +308,7 @@ TrainingPlan plan_training(const TrainingQuestion& q, const StepBasis& basis) {
       }
     }
   }
+  add_memory(q, stages, plan.assumptions);
   for (const auto& stage : stages) {
     plan.stages.push_back(stage.plan);
     add_time(plan.time, stage.plan.time);

@@ -104,6 +104,22 @@ TEST(Training, AddsUpItsStages) {
   EXPECT_FALSE(plan.assumptions.empty());
 }
 
+TEST(Training, SaysWhichStatedSplitsAreTightOrDoNotFit) {
+  // On each of 64 devices 8.03 billion parameters of 16 bytes take 128 GB, unsharded. Over 16 devices and with tensor 2
+  // the states are 4 GB, and values of the output layer 14 x 8192 x 128256 / 2 = 7.4 GB: more than a tenth of 80 GiB.
+  const std::string stages =
+      "stages:\n"
+      "  - {tokens: 1B, sequence: 8192, batch: 64, split: {recompute: full}}\n"
+      "  - {tokens: 1B, sequence: 8192, batch: 64, split: {tensor: 2, shard: 16, recompute: full}}\n"
+      "checkpoint: {time: 30 s}\n";
+  auto question = question_of(stages);
+  question.reserve = .9;
+  const auto said = plan_training(question, StepBasis()).assumptions;
+  EXPECT_THAT(said, testing::Contains(testing::AllOf(HasSubstr("Stage 1 takes up to"), HasSubstr("it would not fit"))));
+  EXPECT_THAT(said, testing::Contains(testing::AllOf(HasSubstr("Stage 2 takes up to"),
+                                                     HasSubstr("of a device's 80 GiB"), HasSubstr("the 90 % of"))));
+}
+
 TEST(Training, DaysOfTheCalendarHoldAllFailuresAndTheGoodput) {
   auto question = question_of(kTraining);
   question.file.stages.pop_back();

@@ -10,6 +10,13 @@ namespace {
 
 constexpr auto kToRight = Table::Align::right;
 
+/// As people write them: 800B, not 800G.
+std::string tokens_text(double tokens) {
+  auto text = short_number(tokens);
+  if (text.back() == 'G') text.back() = 'B';
+  return text;
+}
+
 Table stages_table(const predict::TrainingPlan& plan) {
   Table table({{"tokens", kToRight},
                {"sequence", kToRight},
@@ -22,7 +29,7 @@ Table stages_table(const predict::TrainingPlan& plan) {
                {"memory", kToRight, 2},
                {"time", kToRight}});
   for (const auto& stage : plan.stages) {
-    table.add({short_number(stage.tokens), std::to_string(stage.sequence), std::to_string(stage.batch),
+    table.add({tokens_text(stage.tokens), std::to_string(stage.sequence), std::to_string(stage.batch),
                std::to_string(stage.devices), text_of(stage.best.split), long_duration(stage.best.seconds),
                duration_range(stage.best.low_seconds, stage.best.high_seconds),
                fmt::format("{:.1f} %", 100 * stage.best.utilization), memory_size(stage.best.memory.total()),
@@ -90,7 +97,7 @@ void add_plan(const predict::TrainingPlan& plan, Document& document) {
   document.add(time_table(plan.time));
   if (plan.time.failures > 0) {
     document.paragraph(fmt::format(
-        "{:.0f} failures in the mean. {} simulated courses take {} in the mean, which is {:+.2f} % beside the formula; "
+        "{:.3g} failures in the mean. {} simulated courses take {} in the mean, which is {:+.2f} % beside the formula; "
         "chance alone moves one by {:.1f} %.",
         plan.time.failures, plan.simulated_courses, long_duration(plan.simulated_seconds),
         100 * (plan.simulated_seconds / plan.time.seconds - 1), 100 * plan.chance_share));
