@@ -25,6 +25,7 @@ WORKLOADS = {
     "llamacpp": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "openvino_genai": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "onednn": {"network": "layer_norm", "batch": 1},
+    "blas": {"network": "gemm", "batch": 1, "options": {"m": 64, "n": 64, "k": 64}},
     "openvino": {"network": "small", "graph": graphs.small_network()},
 }
 MAIN_PHASE = {"mpi": "communicate"}
