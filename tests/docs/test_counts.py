@@ -20,7 +20,7 @@ FRAMEWORKS = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-NO_FRAMEWORKS = {"command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai"}
+NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai", "pools"}
 
 
 def assay(*words):

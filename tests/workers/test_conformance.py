@@ -25,7 +25,8 @@ WORKLOADS = {
     "llamacpp": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "openvino_genai": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "onednn": {"network": "layer_norm", "batch": 1},
-    "blas": {"network": "gemm", "batch": 1, "options": {"m": 64, "n": 64, "k": 64}},
+    "blas": {"network": "batched_gemm", "batch": 1},
+    "pools": {"network": "tasks", "batch": 1},
     "openvino": {"network": "small", "graph": graphs.small_network()},
 }
 MAIN_PHASE = {"mpi": "communicate"}

@@ -59,6 +59,7 @@ PRIMITIVES = {
     "layer_norm": {"sequence": 2},
     "copy": {"elements": 1024},
     "triad": {"elements": 1024},
+    "tasks": {"tasks": 100},
 }
 LANGUAGE_MODELS = {"llama_9m", "llama_60m", "llama_300m", "tinyllama_1b"}
 GENERATE = {"prompt_tokens": 8, "output_tokens": 4, "sequences": 2}
