@@ -21,8 +21,8 @@ bool is_campaign_file(const std::string& what) {
 }
 
 /// Which one measures where nobody says so, of those that can.
-constexpr std::array<std::string_view, 8> kPreferred{"pytorch",  "onnxruntime", "tensorflow", "jax",
-                                                     "openvino", "mxnet",       "libtorch",   "mpi"};
+constexpr std::array<std::string_view, 9> kPreferred{"pytorch", "onnxruntime", "tensorflow", "jax",   "openvino",
+                                                     "mxnet",   "libtorch",    "mpi",        "onednn"};
 
 std::size_t preference(const std::string& worker) {
   const auto* const at = std::find(kPreferred.begin(), kPreferred.end(), worker);
@@ -151,6 +151,7 @@ plan::Campaign make_campaign(const CampaignFlags& o, const plan::Catalog& catalo
     if (command.count("--runs") > 0) campaign.runs = o.runs;
     if (command.count("--seed") > 0) campaign.seed = o.seed;
     if (!o.name.empty()) campaign.name = o.name;
+    if (o.lockstep) campaign.lockstep = true;
   } else {
     campaign = campaign_from_flags(o, catalog);
   }

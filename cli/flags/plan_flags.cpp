@@ -99,8 +99,7 @@ plan::TrialSweep sweep_of(const PlanFlags& flags) {
   for (const auto& variable : flags.env) {
     const auto [name, value] = split_assignment(variable, "--env");
     if (value.find(',') != std::string::npos) {
-      std::fprintf(stderr,
-                   "assay: --env %s is one value, comma and all. To sweep a variable, list it in a campaign file.\n",
+      std::fprintf(stderr, "assay: --env %s is one value, comma and all. To sweep a variable, repeat --env.\n",
                    printable(variable, 200).c_str());
     }
     sweep.add("settings.env." + name, {value, true, ""});

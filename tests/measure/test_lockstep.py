@@ -45,6 +45,13 @@ def test_partners_share_a_pair_id_and_the_index(place):
     assert len({a["trial"] for a, _ in found}) == 1, "a trial changed sides"
 
 
+def test_the_flag_makes_groups_of_a_file_too(place):
+    path = pair_file(place, runs=1)
+    place.write("pair.yaml", (place.path / "pair.yaml").read_text().replace("lockstep: true\n", ""))
+    place.assay("run", path, "--lockstep", *BRIEF)
+    assert len(pairs(place.records())) == 1
+
+
 def test_a_run_on_its_own_has_no_pair(place):
     place.assay("run", "toy", "--worker", "fake", "--batch", "1,2", "--runs", "1", "--seconds", "10ms", *BRIEF)
     assert [record["pair"] for record in place.records()] == [None, None]
