@@ -21,6 +21,7 @@
 #include "assay/process/regular_file.hpp"
 #include "assay/process/spawn.hpp"
 #include "assay/vet/install_environment.hpp"
+#include "assay/vet/package_changes.hpp"
 
 namespace assay::vet {
 namespace {
@@ -90,7 +91,8 @@ class Installer {
         release_(release),
         options_(options),
         folder_(plan::environment_folder(options.environments, worker.name, release)),
-        environment_(install_environment(folder_)) {}
+        environment_(install_environment(folder_)),
+        changes_(read_package_changes(worker.folder)) {}
 
   Installation run() {
     std::error_code error;
@@ -220,6 +222,7 @@ class Installer {
         first_line({python, "-I", "-c", "import platform; print(platform.python_version())"});
     plan::Installed installed{worker_.name, release_, python_release, packages(python), utc_now(), wanted.locked};
     check_release(installed, wanted);
+    if (changes_.also_named) name_again(python);
     if (worker_.environment->build) build(python);
     measure::write_file(folder_ / kInstallingFile, to_json(installed).dump(2) + "\n", kLasting);
     complete();
@@ -257,10 +260,35 @@ class Installer {
     std::vector<std::string> argv{python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"};
     argv.insert(argv.end(), {"--progress-bar", "off", "--only-binary", ":all:", "-r", requirements});
     if (wanted.locked) argv.push_back("--require-hashes");
+    // A lock has all that is wanted; what it leaves out is asked for by others, and pip must not look for it.
+    const auto& left_out = changes_.left_out;
+    if (wanted.locked && !left_out.empty()) argv.push_back("--no-deps");
     if (worker_.environment->build) argv.push_back("--no-compile");  // what is built runs without Python
     execute(fmt::format("installing {}=={} and what it needs", worker_.environment->package, release_), argv,
             pip_advice(wanted));
-    if (!wanted.locked) check_builds(wanted);
+    if (wanted.locked) return;
+    check_builds(wanted);
+    if (left_out.empty()) return;
+    argv = {python, "-I", "-m", "pip", "uninstall", "--yes", "--no-input", "--disable-pip-version-check"};
+    argv.insert(argv.end(), left_out.begin(), left_out.end());
+    execute(fmt::format("removing {}", fmt::join(left_out, ", ")), argv, "Try it by hand.");
+  }
+
+  std::string packages_folder(const std::string& python) const {
+    return first_line({python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"});
+  }
+
+  /// Metadata under the name by which the package looks itself up.
+  void name_again(const std::string& python) const {
+    const auto other = other_name(*changes_.also_named, release_);
+    const fs::path metadata =
+        fs::path(packages_folder(python)) / fmt::format("{}-{}.dist-info", other.name, other.release);
+    std::error_code error;
+    fs::create_directories(metadata, error);
+    if (error) fail(ErrorKind::failure, "cannot make {}: {}.", metadata.string(), error.message());
+    measure::write_file(metadata / "METADATA",
+                        fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n", other.name, other.release),
+                        kLasting);
   }
 
   std::string pip_advice(const Wanted& wanted) const {
@@ -310,13 +338,11 @@ class Installer {
   /// Builds the worker's own folder against the packages. Programs go to the environment's bin.
   void build(const std::string& python) const {
     const fs::path tree = folder_ / "build";
-    const std::string packages_folder =
-        first_line({python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"});
-    execute(
-        "configuring the worker's program",
-        {"cmake", "-S", worker_.folder.string(), "-B", tree.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-         "-DCMAKE_PREFIX_PATH=" + packages_folder, "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=" + (folder_ / "bin").string()},
-        kBuildAdvice);
+    execute("configuring the worker's program",
+            {"cmake", "-S", worker_.folder.string(), "-B", tree.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+             "-DCMAKE_PREFIX_PATH=" + packages_folder(python),
+             "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=" + (folder_ / "bin").string()},
+            kBuildAdvice);
     execute("building the worker's program", {"cmake", "--build", tree.string()}, kBuildAdvice);
     plan::WorkerInfo built = worker_;
     built.environment_folder = folder_;
@@ -380,6 +406,7 @@ class Installer {
   const InstallOptions& options_;
   const fs::path folder_;
   const std::vector<std::string> environment_;
+  const PackageChanges changes_;
   bool owned_ = false;
 };
 

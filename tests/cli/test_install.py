@@ -234,6 +234,34 @@ def test_a_build_that_the_lock_lists_is_its_release(user):
     assert "(not locked: hashes were not checked)" in stdout
 
 
+@pytest.mark.full  # environments are made for it
+def test_what_is_left_out_is_not_looked_for_and_a_second_name_is_found(user):
+    make_wheel(user.wheels, "1.0", requires=["missing-helper"])  # which nobody serves
+    user.write_lock()
+    changes = {"left_out": ["missing-helper"], "also_named": "other=={release}+cpu"}
+    (user.folder / "packages.json").write_text(json.dumps(changes))
+    user.assay("worker", "install", "tiny")
+    folder = user.environments / "tiny-1.0"
+    look = "import importlib.metadata; print(importlib.metadata.version('other'))"
+    found = subprocess.run([folder / "bin" / "python", "-c", look], capture_output=True, text=True, check=True)
+    assert found.stdout == "1.0+cpu\n"
+    packages = json.loads((folder / "installed.json").read_text())["packages"]
+    assert [name.replace("_", "-") for name in packages] == ["tiny-framework==1.0"]
+    (user.folder / "packages.json").unlink()  # so it is what made the difference
+    _, stderr = user.assay("worker", "install", "tiny", "--again", expect=1)
+    assert "missing-helper" in stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [({"left_out": ["--target"]}, "'--target' is not the name of a package"),
+     ({"also_named": "../x==1"}, "is not NAME==RELEASE")])  # fmt: skip
+def test_changes_of_packages_that_cannot_be_are_refused(user, changes, expected):
+    (user.folder / "packages.json").write_text(json.dumps(changes))
+    _, stderr = user.assay("worker", "install", "tiny", expect=2)
+    assert expected in stderr
+
+
 def test_a_lock_that_is_older_than_the_requirements_is_refused(user):
     with open(user.folder / "requirements.txt", "a") as file:
         file.write("assistant==2.0\n")

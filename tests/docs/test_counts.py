@@ -20,7 +20,7 @@ FRAMEWORKS = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai", "pools"}
+NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai", "pools", "vllm"}
 
 
 def assay(*words):

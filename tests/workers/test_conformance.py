@@ -24,6 +24,7 @@ WORKLOADS = {
     "jax": {"network": "small", "graph": graphs.small_network()},
     "llamacpp": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "openvino_genai": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
+    "vllm": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "onednn": {"network": "layer_norm", "batch": 1},
     "blas": {"network": "batched_gemm", "batch": 1},
     "pools": {"network": "tasks", "batch": 1},

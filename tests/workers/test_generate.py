@@ -1,6 +1,8 @@
 """Engines that generate text: files of weights, tokens and their times, and what is refused."""
 
 import hashlib
+import importlib.util
+import json
 import re
 import struct
 import subprocess
@@ -14,7 +16,11 @@ sys.path.append(str(ROOT / "workers" / "common"))
 import assay_gguf
 import assay_llama
 
-ENGINES = ("llamacpp", "openvino_genai", "pytorch")
+_spec = importlib.util.spec_from_file_location("vllm_folder", ROOT / "workers" / "vllm" / "folder.py")
+vllm_folder = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(vllm_folder)
+
+ENGINES = ("llamacpp", "openvino_genai", "pytorch", "vllm")
 ASKED = {"prompt_tokens": 6, "output_tokens": 3, "sequences": 2}
 PARAMETERS = 8_737_536
 
@@ -98,6 +104,48 @@ def test_llamacpp_reads_back_what_it_was_given(start, model):
     asked = {**ASKED, "cache_precision": "q8_0"}
     effective = prepare(start("llamacpp"), model, settings=settings, asked=asked)["effective"]
     assert {key: effective[key] for key in settings} == settings and effective["cache"] == "q8_0"
+
+
+def test_vllm_reads_back_what_it_was_given(start, model):
+    settings = {"intra_op": 2, "prefill_tokens": 4}
+    effective = prepare(start("vllm"), model, settings=settings)["effective"]
+    assert {key: effective[key] for key in settings} == settings
+    off = ("prefix_caching", "speculative_decoding", "asynchronous_scheduling")
+    assert [effective[name] for name in off] == ["off"] * 3 and effective["cache"] == "float16"
+
+
+def test_vllm_refuses_weights_that_it_would_have_to_round(start, tmp_path):
+    path = tmp_path / "model.gguf"
+    assay_llama.write_model(str(path), "llama_9m", "q8_0")
+    answer = prepare(start("vllm"), path)
+    assert (answer["type"], answer["kind"]) == ("error", "refused") and "kind Q8_0" in answer["message"]
+
+
+def test_a_folder_for_vllm_has_the_weights_of_the_file(model, tmp_path):
+    numpy = pytest.importorskip("numpy")
+    file = assay_gguf.read(str(model))
+    config = vllm_folder.config_of(file)
+    vllm_folder.write_weights(str(tmp_path / "weights"), file, config)
+    data = (tmp_path / "weights").read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + size])
+    assert len(header) == len(file.tensors) + 1  # and what it is for
+
+    def written(name):
+        entry = header[name]
+        begin, end = entry["data_offsets"]
+        kind = {"F16": "<f2", "F32": "<f4"}[entry["dtype"]]
+        return numpy.frombuffer(data[8 + size + begin : 8 + size + end], kind).reshape(entry["shape"])
+
+    assert numpy.array_equal(written("lm_head.weight"), file.array("output.weight"))
+    # Heads of 32 features: features 2i and 2i + 1 of a head are its features i and 16 + i there.
+    query, turned = file.array("blk.3.attn_q.weight"), written("model.layers.3.self_attn.q_proj.weight")
+    for head, i in ((0, 0), (0, 5), (7, 15)):
+        assert numpy.array_equal(turned[32 * head + i], query[32 * head + 2 * i])
+        assert numpy.array_equal(turned[32 * head + 16 + i], query[32 * head + 2 * i + 1])
+    # 256 features in 8 heads; the rest as SHAPES has it.
+    assert (config["head_dim"], config["num_key_value_heads"], config["vocab_size"]) == (32, 4, 4096)
+    assert config["rope_theta"] == 10000 and not config["tie_word_embeddings"]
 
 
 def test_the_names_of_shapes_are_those_of_the_program():
