@@ -16,6 +16,12 @@ double weighed(const StepParts& parts, const StackConstants& c) {
          c.collectives * parts.collectives + parts.elementwise;
 }
 
+/// The same for the prompts of a static batch.
+double weighed_first(const StepParts& parts, const StackConstants& c) {
+  return c.first_products * (parts.products + parts.head) + c.first_attention * parts.attention +
+         c.first_collectives * parts.collectives + parts.elementwise;
+}
+
 double normed(double a, double b, double norm) {
   const double larger = std::max(a, b);
   return larger > 0 ? larger * std::pow(std::pow(a / larger, norm) + std::pow(b / larger, norm), 1 / norm) : 0;
@@ -42,7 +48,7 @@ ServingTimes static_times(const ServingPoint& point, const PointParts& parts, co
   times.decode_step_seconds =
       normed(host * c.layer_us, weighed(parts.decode, c), c.host_norm) + 1e-6 * c.sequence_us * parts.batch;
   times.prefill_seconds =
-      normed(host * c.first_layer_us, c.prefill * weighed(parts.prefill, c), c.host_norm) + long_seconds(point, c);
+      normed(host * c.first_layer_us, weighed_first(parts.prefill, c), c.first_norm) + long_seconds(point, c);
   times.token_seconds = times.decode_step_seconds;
   times.first_token_seconds = times.prefill_seconds * (point.capped ? c.capped : 1);
   times.tokens_per_second = point.concurrency * point.output_tokens /

@@ -18,12 +18,16 @@ struct StackConstants {
   double first_each = 0.1;  ///< and for each other sequence of the batch
   double wait = 0.01;       ///< share of a request's time, over the concurrency, that it waits to be taken
   double queue = 0.7;       ///< share of a request's time that one waits that does not fit
-  // Of a static batch:
+  // Of a static batch, whose prompts and decode steps share no constant:
   double host_norm = 1;       ///< how sharply the larger of the host's and the device's time counts
-  double first_layer_us = 1;  ///< microseconds of the host for a layer of prompts; layer_us is that of decoding
-  double long_token_us = 1;   ///< microseconds of each token beyond 2048 in one step, of 70 billion parameters on 8
-  double long_split = 1;      ///< the power of the tensor split by which they grow
-  double capped = 1;          ///< factor on prompts where the device's power is capped
+  double first_products = 1;  ///< of prompts; products is that of decoding, and so on
+  double first_attention = 1;
+  double first_collectives = 1;
+  double first_layer_us = 1;  ///< microseconds of the host for a layer of prompts
+  double first_norm = 1;
+  double long_token_us = 1;  ///< microseconds of each token beyond 2048 in one step, of 70 billion parameters on 8
+  double long_split = 1;     ///< the power of the tensor split by which they grow
+  double capped = 1;         ///< factor on prompts where the device's power is capped
 };
 
 template <typename V>
@@ -39,7 +43,11 @@ void describe(V& v, StackConstants& c) {
   v("wait", c.wait);
   v("queue", c.queue);
   v("host_norm", c.host_norm);
+  v("first_products", c.first_products);
+  v("first_attention", c.first_attention);
+  v("first_collectives", c.first_collectives);
   v("first_layer_us", c.first_layer_us);
+  v("first_norm", c.first_norm);
   v("long_token_us", c.long_token_us);
   v("long_split", c.long_split);
   v("capped", c.capped);

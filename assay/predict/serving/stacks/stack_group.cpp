@@ -53,6 +53,7 @@ ServingResiduals left_out(const ServingRowRefs& rows, const DeviceTimes& times,
     ServingRowRefs out;
     for (const auto* row : rows) (fold(*row) == name ? out : kept).push_back(row);
     if (kept.empty()) continue;
+    ++all.folds;
     const auto stack = fit(kept);
     for (const auto& one : prepared(out, times, stack.room, stack.cache_element_bytes)) all.add(one, stack.constants);
   }

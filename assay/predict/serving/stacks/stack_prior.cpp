@@ -23,6 +23,7 @@ StackConstants static_guess() {
   guess.layer_us = 300;
   guess.host_norm = 3;
   guess.first_layer_us = 500;
+  guess.first_norm = 3;
   guess.long_token_us = 50;
   guess.long_split = 1;
   guess.capped = kCapped;
@@ -42,18 +43,21 @@ std::vector<StackPrior> closed_priors() {
   };
 }
 
+/// The first two spreads are those of decoding, the others those of prompts.
 std::vector<StackPrior> static_priors() {
   return {
-      {"all alike", static_guess(), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.25},
-      {"first as sure", static_guess(), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
-      {"near kernels", static_guess(), {0.3, 0.15}, {1, 0.5}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
-      {"near kernels, one family", static_guess(), {0.3, 0.1}, {1, 0.5}, {0.5, 0.1}, {0.5, 0.1}, 0.06, 0.1},
-      {"near kernels, free family", static_guess(), {0.5, 0.3}, {1, 1}, {1, 0.5}, {1, 0.5}, 0.06, 0.1},
+      {"all alike", static_guess(), {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
+      {"near kernels", static_guess(), {0.3, 0.15}, {1, 0.5}, {0.3, 0.15}, {1, 0.5}, 0.06, 0.1},
+      {"free family", static_guess(), {0.7, 0.7}, {1, 1}, {0.7, 0.7}, {1, 1}, 0.06, 0.1},
+      {"one family", static_guess(), {0.7, 0.1}, {0.7, 0.3}, {0.7, 0.1}, {0.7, 0.3}, 0.06, 0.1},
+      {"near kernels, free fixed", static_guess(), {0.3, 0.3}, {1.5, 1}, {0.3, 0.3}, {1.5, 1}, 0.06, 0.1},
+      {"decoding near kernels", static_guess(), {0.3, 0.15}, {1, 0.5}, {0.7, 0.3}, {0.7, 0.3}, 0.06, 0.1},
+      {"free", static_guess(), {1, 0.5}, {2, 1}, {1, 0.5}, {2, 1}, 0.06, 0.1},
   };
 }
 
 constexpr std::size_t kChosenClosed = 1;
-constexpr std::size_t kChosenStatic = 2;
+constexpr std::size_t kChosenStatic = 5;
 
 }  // namespace
 
@@ -76,12 +80,15 @@ const std::vector<ServingConstant>& serving_constants(ServingMode mode) {
       {"products", &C::products, K::kernel, 0.4, 2.5},
       {"attention", &C::attention, K::kernel, 0.2, 8},
       {"collectives", &C::collectives, K::kernel, 0.2, 8},
-      {"prefill", &C::prefill, K::kernel, 0.1, 4},
       {"layer_us", &C::layer_us, K::fixed, 1, 3000},
       {"sequence_us", &C::sequence_us, K::fixed, 1e-2, 1000},
-      {"host_norm", &C::host_norm, K::first, 1, 12},
-      {"first_layer_us", &C::first_layer_us, K::fixed, 1, 5000},
-      {"long_token_us", &C::long_token_us, K::fixed, 1e-1, 1000},
+      {"host_norm", &C::host_norm, K::fixed, 1, 12},
+      {"first_products", &C::first_products, K::first, 0.4, 4},
+      {"first_attention", &C::first_attention, K::first, 0.2, 8},
+      {"first_collectives", &C::first_collectives, K::first, 0.2, 8},
+      {"first_layer_us", &C::first_layer_us, K::wait, 1, 5000},
+      {"first_norm", &C::first_norm, K::wait, 1, 12},
+      {"long_token_us", &C::long_token_us, K::wait, 1e-1, 1000},
       {"long_split", &C::long_split, K::wait, 0.1, 3},
       {"capped", &C::capped, K::wait, 0.9, 2},
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/stats/difference.hpp"
+
 namespace assay::predict {
 namespace {
 
@@ -10,8 +12,17 @@ constexpr double kLeastTokenRange = 0.05;
 constexpr double kLeastFirstRange = 0.15;
 constexpr double kRangeCoverage = 0.9;
 
-double range_of(const std::vector<double>& residuals, double least, double unknown) {
-  return residuals.empty() ? unknown : std::max(least, conformal_width(residuals, kRangeCoverage));
+/// By what a range of so many groups is wider than one of very many.
+double few_groups(std::size_t folds) {
+  constexpr double kUpper = 0.5 + kRangeCoverage / 2;
+  constexpr double kVeryMany = 1e6;
+  if (folds < 2) return 1;
+  return stats::student_quantile(kUpper, static_cast<double>(folds - 1)) / stats::student_quantile(kUpper, kVeryMany);
+}
+
+double range_of(const std::vector<double>& residuals, std::size_t folds, double least, double unknown) {
+  if (residuals.empty()) return unknown;
+  return std::max(least, few_groups(folds) * conformal_width(residuals, kRangeCoverage));
 }
 
 void append(std::vector<double>& all, const std::vector<double>& more) {
@@ -36,13 +47,14 @@ void ServingResiduals::add(const ServingResiduals& other) {
   append(first_token, other.first_token);
   append(token, other.token);
   append(throughput, other.throughput);
+  folds += other.folds;
 }
 
 ServingRanges ranges_of(const ServingResiduals& residuals) {
   const ServingRanges unknown;
-  return {range_of(residuals.first_token, kLeastFirstRange, unknown.first_token),
-          range_of(residuals.token, kLeastTokenRange, unknown.token),
-          range_of(residuals.throughput, kLeastTokenRange, unknown.throughput)};
+  return {range_of(residuals.first_token, residuals.folds, kLeastFirstRange, unknown.first_token),
+          range_of(residuals.token, residuals.folds, kLeastTokenRange, unknown.token),
+          range_of(residuals.throughput, residuals.folds, kLeastTokenRange, unknown.throughput)};
 }
 
 ServingRanges wider(const ServingRanges& a, const ServingRanges& b) {

@@ -12,6 +12,7 @@ struct ServingResiduals {
   std::vector<double> first_token;
   std::vector<double> token;
   std::vector<double> throughput;
+  std::size_t folds = 0;  ///< groups that were left out in turn: rows of one group are off together
 
   void add(const PreparedRow& row, const StackConstants& constants);
   void add(const ServingResiduals& other);
@@ -31,6 +32,7 @@ void describe(V& v, ServingRanges& r) {
   required(v, "throughput", r.throughput);
 }
 
+/// Of few groups wider, as Student's quantile is beyond the normal one.
 ServingRanges ranges_of(const ServingResiduals& residuals);
 
 /// Of each time the wider one.
