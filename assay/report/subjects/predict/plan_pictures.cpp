@@ -10,7 +10,7 @@ namespace assay::report {
 namespace {
 
 constexpr std::int64_t kMostLanes = 16;
-constexpr std::size_t kMostMemoryBars = 6;
+constexpr std::size_t kMostMemoryBars = 12;
 constexpr std::size_t kDaysOfWeek = 7;
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
@@ -102,9 +102,16 @@ Picture blank(const char* id, const char* question, std::string title, Axis x, A
   return picture;
 }
 
+/// As short as a label must be; the axis says what the letters mean.
 std::string short_split(const predict::Split& split) {
-  return fmt::format("t{} p{} c{} d{}{}, {}", split.tensor, split.pipeline, split.context, split.data,
-                     split.shard > 1 ? fmt::format(" s{}", split.shard) : "", name_of(split.recompute));
+  auto text = fmt::format("t{} p{}", split.tensor, split.pipeline);
+  if (split.interleaving > 1) text += fmt::format("x{}", split.interleaving);
+  if (split.context > 1) text += fmt::format(" c{}", split.context);
+  if (split.experts > 1) text += fmt::format(" e{}", split.experts);
+  if (split.shard > 1) text += fmt::format(" s{}", split.shard);
+  text += fmt::format(" b{}", split.microbatch);
+  if (split.recompute != predict::Recomputing::none) text += fmt::format(" {}", name_of(split.recompute));
+  return text;
 }
 
 }  // namespace
@@ -130,39 +137,60 @@ Picture step_picture(const predict::JudgedSplit& judged) {
 Picture front_picture(const predict::PlanSearch& said) {
   bool priced = said.tokens.has_value();
   for (const auto& point : said.points) priced = priced && (!point.best || point.bill->price);
-  const char* cost = priced        ? "price of the training"
-                     : said.tokens ? "device hours of the training"
-                                   : "device seconds for a million tokens";
-  auto picture =
-      blank("front", "Which configuration?", "Time against price and devices", {.title = cost, .kind = AxisKind::log},
-            {.title = said.tokens ? "hours" : "seconds for a million tokens", .kind = AxisKind::log});
-  Series front{.name = "front: nothing is better in all of time, price and devices", .kind = SeriesKind::line};
-  Series others{.name = "others", .kind = SeriesKind::dots, .colour = 7};
+  // Price hardly changes with the number of devices where work is spread well: as an axis it would pile up the points.
+  const char* cost = priced ? "price" : said.tokens ? "device hours" : "device seconds";
+  auto picture = blank("front", "Which configuration?", fmt::format("Time against devices, each with its {}", cost),
+                       {.title = "devices", .kind = AxisKind::log},
+                       {.title = said.tokens ? "hours" : "seconds for a million tokens", .kind = AxisKind::log});
+  Series others{.name = "another is better in time, price and devices", .kind = SeriesKind::dots, .colour = 7};
+  std::vector<std::string> clusters;
   for (const auto& point : said.points) {
+    if (std::find(clusters.begin(), clusters.end(), point.cluster) == clusters.end()) clusters.push_back(point.cluster);
+  }
+  for (std::size_t i = 0; i < said.points.size(); ++i) {
+    const auto& point = said.points[i];
     if (!point.best) continue;
     Mark mark;
+    // Clusters stand beside each other: the second a little to the left of the first, away from its label.
+    const auto cluster = std::distance(clusters.begin(), std::find(clusters.begin(), clusters.end(), point.cluster));
+    mark.x = static_cast<double>(point.devices) * std::pow(.96, static_cast<double>(cluster));
     mark.y = said.tokens ? point.bill->hours : 1e6 / point.best->tokens_per_second;
-    mark.x = priced        ? *point.bill->price
-             : said.tokens ? point.bill->device_hours
-                           : mark.y * static_cast<double>(point.devices);
     mark.low = mark.y * point.best->low_seconds / point.best->seconds;
     mark.high = mark.y * point.best->high_seconds / point.best->seconds;
-    mark.text = std::to_string(point.devices);
-    mark.note = fmt::format("{} devices of {}: {}", point.devices, point.cluster, text_of(point.best->split));
-    (point.on_front ? front : others).marks.push_back(mark);
+    const double costs = priced        ? *point.bill->price
+                         : said.tokens ? point.bill->device_hours
+                                       : mark.y * static_cast<double>(point.devices);
+    mark.note = fmt::format("{} devices of {}, {} {}: {}", point.devices, point.cluster, cost, short_number(costs),
+                            text_of(point.best->split));
+    if (!point.on_front) {
+      others.marks.push_back(mark);
+      continue;
+    }
+    auto found = std::find_if(picture.series.begin(), picture.series.end(),
+                              [&](const Series& series) { return series.name == point.cluster; });
+    if (found == picture.series.end()) {
+      picture.series.push_back({.name = point.cluster, .kind = SeriesKind::dots, .colour = cluster % others.colour});
+      found = picture.series.end() - 1;
+    }
+    // Of two clusters with as many devices the first is labelled: labels of both would cover each other.
+    const bool is_first = std::none_of(said.points.begin(), said.points.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const auto& other) { return other.devices == point.devices; });
+    if (said.chosen == static_cast<std::int64_t>(i)) {
+      mark.text = "take this: " + short_number(costs);
+    } else if (is_first) {
+      mark.text = short_number(costs);
+    }
+    found->marks.push_back(mark);
   }
-  std::sort(front.marks.begin(), front.marks.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
-  if (front.marks.size() < 2) front.kind = SeriesKind::dots;
-  for (auto* series : {&front, &others}) {
-    if (!series->marks.empty()) picture.series.push_back(*series);
-  }
+  if (!others.marks.empty()) picture.series.push_back(others);
   picture.answer = said.choice;
   fit_axes(picture);
   return picture;
 }
 
 Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double device_bytes) {
-  auto picture = blank("memory", "Does it fit?", "Memory of a device by kind", {.title = "GiB"},
+  auto picture = blank("memory", "Does it fit?", "Memory of a device by kind",
+                       {.title = "GiB; t tensor, p pipeline x parts, c context, e experts, s shard, b microbatch"},
                        {.title = "", .kind = AxisKind::category});
   struct Kind {
     const char* name;
@@ -184,8 +212,9 @@ Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double d
       at += size;
     }
   }
-  Series limit{.name = "what a device has", .kind = SeriesKind::rules, .colour = 3};
-  limit.marks.push_back({.x = device_bytes / kGib, .text = fmt::format("{:.0f} GiB", device_bytes / kGib)});
+  Series limit{
+      .name = fmt::format("a device has {:.0f} GiB", device_bytes / kGib), .kind = SeriesKind::rules, .colour = 7};
+  limit.marks.push_back({.x = device_bytes / kGib});
   picture.series.push_back(limit);
   picture.answer =
       fmt::format("The best takes {} of {}.", memory_size(splits.front().memory.total()), memory_size(device_bytes));
@@ -208,7 +237,7 @@ Picture calendar_picture(const predict::TrainingPlan& plan) {
     Mark mark;
     mark.x = static_cast<double>(i % kDaysOfWeek);
     mark.y = static_cast<double>(weeks - 1 - i / kDaysOfWeek);
-    mark.shade = std::clamp(2 * day.goodput - 1, 0.0, 1.0);
+    mark.shade = std::clamp(day.goodput, 0.0, 1.0);
     mark.text = fmt::format("{:.0f} %, {}", 100 * day.goodput, day.failures);
     mark.note =
         fmt::format("day {}: {:.1f} % in steps that count, {} failures", i + 1, 100 * day.goodput, day.failures);
@@ -239,7 +268,15 @@ std::vector<Picture> training_pictures(const predict::TrainingPlans& said, doubl
                                         [](const auto& a, const auto& b) { return a.time.seconds < b.time.seconds; });
   std::vector<predict::JudgedSplit> splits;
   for (const auto& stage : plan.stages) splits.push_back(stage.best);
-  return {calendar_picture(plan), step_picture(longest->best), memory_picture(splits, device_bytes)};
+  auto memory = memory_picture(splits, device_bytes);
+  for (std::size_t i = 0; i < memory.y.categories.size(); ++i) {
+    memory.y.categories[i] = fmt::format("{}: {}", i + 1, memory.y.categories[i]);
+  }
+  const auto largest = std::max_element(
+      splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.memory.total() < b.memory.total(); });
+  memory.answer =
+      fmt::format("The largest stage takes {} of {}.", memory_size(largest->memory.total()), memory_size(device_bytes));
+  return {calendar_picture(plan), step_picture(longest->best), memory};
 }
 
 std::string standalone_svg(const Picture& picture) {
@@ -258,8 +295,18 @@ std::string standalone_svg(const Picture& picture) {
   }
   style += "</style>";
   auto svg = svg_of(picture);
+  // A file of its own has no page around it: what it shows and what it says are written above it.
+  constexpr int kHead = 44;
+  const std::string box = "viewBox=\"0 0 720 ";
+  if (const auto at = svg.find(box); at != std::string::npos) {
+    const auto height = std::stoi(svg.substr(at + box.size()));
+    svg.replace(at, svg.find('"', at + box.size()) + 1 - at,
+                fmt::format("viewBox=\"0 -{} 720 {}\"", kHead, height + kHead));
+  }
   const auto end = svg.find('>');
-  svg.insert(end + 1, fmt::format("{}<title>{}</title>", style, escaped(picture.title)));
+  svg.insert(end + 1, fmt::format("{}<title>{}</title><text class=\"tick\" x=\"4\" y=\"-28\" font-weight=\"bold\">{}"
+                                  "</text><text class=\"tick\" x=\"4\" y=\"-10\">{}</text>",
+                                  style, escaped(picture.title), escaped(picture.title), escaped(picture.answer)));
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" + svg.substr(4) + "\n";
 }
 
