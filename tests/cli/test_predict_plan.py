@@ -131,6 +131,7 @@ def test_pictures_are_svg_and_a_page(assay, tmp_path):
         (["--tensor", "8"], "--tensor changes nothing here: --search chooses the split itself"),
         (["--batch", "8"], "--batch changes nothing here"),
         (["--calibrate", "x.csv"], "--calibrate and --columns belong together"),
+        (["--reserve", "200%"], "--reserve: '200%' would leave nothing of a device to use. Give less than 100%"),
         (["--training", "t.yaml"], "--search and --training are two questions"),
         (["--precision", "fp32"], "--precision: 'fp32' is not known. There are bf16, fp8, fp4."),
     ],

@@ -66,7 +66,11 @@ predict::StepPlan usual_practice() {
 }
 
 double reserve_of(const TrainingPlanFlags& flags) {
-  return flags.reserve.empty() ? predict::kUsualReserve : parse_share(flags.reserve, "--reserve");
+  if (flags.reserve.empty()) return predict::kUsualReserve;
+  const double share = parse_share(flags.reserve, "--reserve");
+  if (share < 1) return share;
+  fail(ErrorKind::usage, "--reserve: {} would leave nothing of a device to use. Give less than 100%, such as 10%.",
+       shown(flags.reserve));
 }
 
 std::int64_t needed_size(const CLI::App& command, const char* flag, const char* what) {
