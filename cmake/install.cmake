@@ -1,6 +1,6 @@
 # What `cmake --install` puts beside the program: the man page and the completion that the program writes itself, and, as
 # the component "development", the libraries and headers for find_package(assay).
-set(ASSAY_LIBRARIES core stats network platform machine process plan store rank measure vet load compare tune model simulation predict report)
+set(ASSAY_LIBRARIES core stats network platform machine process plan store queries load rank measure vet compare tune model simulation predict report)
 
 if(NOT ASSAY_SANITIZE)
   set(manual "${CMAKE_BINARY_DIR}/share/man/man1/assay.1")
@@ -30,7 +30,7 @@ install(TARGETS ${targets} EXPORT assay ARCHIVE DESTINATION lib COMPONENT develo
 install(EXPORT assay NAMESPACE assay:: FILE assayTargets.cmake DESTINATION lib/cmake/assay COMPONENT development)
 
 # Headers of tests stay here: they end in _fixture.hpp.
-foreach(folder core stats network platform process plan store measure vet load compare tune model predict report)
+foreach(folder core stats network platform process plan store load measure vet compare tune model predict report)
   set(place "${PROJECT_SOURCE_DIR}/assay/${folder}")
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${place}/*.hpp" "${place}/*.inc")
   list(FILTER headers EXCLUDE REGEX "_fixture\\.hpp$")

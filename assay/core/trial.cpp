@@ -1,8 +1,10 @@
 #include "assay/core/trial.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/scenario.hpp"
 
 namespace assay {
 namespace {
@@ -33,6 +35,11 @@ void check(const Trial& trial) {
   if (trial.placement.ranks > 1 && trial.settings.instances.value_or(1) > 1) {
     fail(ErrorKind::usage, "{} ranks and {} instances: processes either work together or side by side. Leave out one.",
          trial.placement.ranks, *trial.settings.instances);
+  }
+  const auto processes = std::max(trial.placement.ranks, trial.settings.instances.value_or(1));
+  if (const auto scenario = scenario_of(trial.workload.load); scenario && processes > 1) {
+    fail(ErrorKind::usage, "scenario: {} has one queue before one process, and {} are asked for. Leave them out.",
+         name_of(scenario->kind), processes);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "assay/core/workload.hpp"
 
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/workloads/scenario.hpp"
 
 namespace assay {
 namespace {
@@ -32,6 +33,19 @@ void check_generation(const Workload& workload) {
     fail(ErrorKind::usage, "batch: {} where text is generated. Say how many sequences at once with sequences.",
          workload.batch);
   }
+}
+
+void check_scenario(const Workload& workload) {
+  const auto scenario = scenario_of(workload.load);
+  if (!scenario && workload.load && workload.load->server == kInProcess) {
+    fail(ErrorKind::usage, "scenario: it is missing, and a rate is given. Add one, such as server.");
+  }
+  if (!scenario) return;
+  if (workload.mode != Mode::infer) {
+    fail(ErrorKind::usage, "scenario: {} is for mode infer, and mode is {}.", name_of(scenario->kind),
+         name_of(workload.mode));
+  }
+  check(*scenario, workload.batch);
 }
 
 constexpr const char* kUnnamed = "command";  // the network of a program that nobody gave a name
@@ -69,17 +83,20 @@ void check(const Workload& workload) {
   check_data_set(workload, "data_side", workload.data_side, kMostDataSide);
   check_data_set(workload, "data_chunks", workload.data_chunks, kMostDataChunks);
   check_generation(workload);
+  check_scenario(workload);
   if (workload.command && workload.command->empty()) {
     fail(ErrorKind::usage, "command: the list is empty. Give the program and its arguments.");
   }
 }
 
 std::string title(const Workload& workload) {
-  if (workload.load) return title(*workload.load);
+  const auto scenario = scenario_of(workload.load);
+  if (workload.load && !scenario) return title(*workload.load);
   std::string out = workload.command && workload.network == kUnnamed ? command_line(workload)
                     : workload.generate
                         ? fmt::format("{} {} {}", workload.network, name_of(workload.mode), title(*workload.generate))
                         : fmt::format("{} {} b{}", workload.network, name_of(workload.mode), workload.batch);
+  if (scenario) out += " " + title(*scenario);
   if (workload.precision != "fp32") out += " " + workload.precision;
   if (workload.data != "memory") out += " data=" + workload.data;
   if (workload.data_count) out += fmt::format(" data_count={}", *workload.data_count);

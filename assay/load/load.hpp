@@ -7,6 +7,7 @@
 #include "assay/load/client/client.hpp"
 #include "assay/load/point.hpp"
 #include "assay/load/rate_search.hpp"
+#include "assay/load/stamps.hpp"
 
 namespace assay::load {
 
@@ -70,8 +71,5 @@ using MeasurePoint = std::function<std::optional<LoadPoint>(const LoadQuestion& 
 /// tenth of its length, a schedule and prompts of its own, and begins with an idle server.
 FoundRate search_rate(const LoadQuestion& question, RateQuestion rates, double most_seconds,
                       const MeasurePoint& measure);
-
-/// All stamps as CSV, a line for each request, its warm-up included.
-std::string requests_csv(const std::vector<Request>& requests);
 
 }  // namespace assay::load

@@ -36,6 +36,10 @@ std::vector<TimeQuantile> quantiles_of(const std::vector<double>& times) {
   return quantiles;
 }
 
+std::optional<std::int64_t> rounded(const std::optional<double>& ns) {
+  return ns ? std::optional<std::int64_t>(std::llround(*ns)) : std::nullopt;
+}
+
 /// Slope of latency over the schedule, by least squares over requests that went well.
 double growth_of(const std::vector<const Request*>& requests) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -122,6 +126,21 @@ void judge_limits(LoadPoint& point, const Sent& sent, const std::vector<const Re
 
 }  // namespace
 
+void summarise_latency(const LoadPoint& point, Summary& summary) {
+  for (const auto& times : point.times) {
+    if (times.metric != Metric::latency) continue;
+    for (const auto& one : times.from_schedule) {
+      std::optional<QuantileInterval> interval;
+      if (one.low_ns && one.high_ns) interval = {std::llround(*one.low_ns), std::llround(*one.high_ns)};
+      if (one.quantile == 0.5) summary.median_ns = rounded(one.ns);
+      if (one.quantile == 0.9) summary.p90_ns = rounded(one.ns);
+      if (one.quantile == 0.9) summary.p90_interval = interval;
+      if (one.quantile == 0.99) summary.p99_ns = rounded(one.ns);
+      if (one.quantile == 0.99) summary.p99_interval = interval;
+    }
+  }
+}
+
 bool is_starved(const ClientWindow& window, double budget_ns) {
   return window.lateness_p99_ns > budget_ns;
 }
@@ -155,11 +174,11 @@ LoadPoint summarise(const Arrivals& arrivals, const Sent& sent, const std::vecto
     const auto seconds = count > 1 ? span * count / (count - 1) : 0;
     const auto ok = point.outcomes[RequestOutcome::ok];
     if (ok == 0) point.outcomes.erase(RequestOutcome::ok);
-    if (seconds > 0) {
-      point.offered_per_second = count / seconds;
-      std::int64_t last = first;
-      for (const auto* request : requests) last = std::max(last, request->finished_ns.value_or(first));
-      const auto busy = std::max(seconds, static_cast<double>(last - first) * 1e-9);
+    if (seconds > 0) point.offered_per_second = count / seconds;  // all at once have no rate
+    std::int64_t last = first;
+    for (const auto* request : requests) last = std::max(last, request->finished_ns.value_or(first));
+    const auto busy = std::max(seconds, static_cast<double>(last - first) * 1e-9);
+    if (busy > 0) {
       point.answered_per_second = static_cast<double>(ok) / busy;
       point.output_tokens = sum_of(requests, &Request::output_tokens);
       if (point.output_tokens) point.output_tokens_per_second = static_cast<double>(*point.output_tokens) / busy;

@@ -7,31 +7,13 @@
 #include "assay/core/text/hash.hpp"
 #include "assay/core/text/utf8.hpp"
 #include "assay/core/version.hpp"
-#include "assay/measure/agent/agent.hpp"
 #include "assay/platform/cpus.hpp"
 #include "assay/platform/machine/state.hpp"
 
 namespace assay::load {
 namespace {
 
-constexpr std::size_t kMostStamps = 1'000'000;  // some 130 bytes each
 constexpr std::int64_t kUsualConnections = 4096;
-
-std::optional<std::int64_t> rounded(const std::optional<double>& ns) {
-  return ns ? std::optional<std::int64_t>(std::llround(*ns)) : std::nullopt;
-}
-
-void summarise_times(const TimeSummary& times, Summary& summary) {
-  for (const auto& one : times.from_schedule) {
-    std::optional<QuantileInterval> interval;
-    if (one.low_ns && one.high_ns) interval = {std::llround(*one.low_ns), std::llround(*one.high_ns)};
-    if (one.quantile == 0.5) summary.median_ns = rounded(one.ns);
-    if (one.quantile == 0.9) summary.p90_ns = rounded(one.ns);
-    if (one.quantile == 0.9) summary.p90_interval = interval;
-    if (one.quantile == 0.99) summary.p99_ns = rounded(one.ns);
-    if (one.quantile == 0.99) summary.p99_interval = interval;
-  }
-}
 
 /// Latencies in the order of the schedule, as two slices: the warm-up, and what counts.
 void add_samples(const std::vector<Request>& requests, RankResult& rank) {
@@ -152,17 +134,19 @@ Record record_of(const MeasuredLoad& measured) {
     }
     summary.steady_samples = measured.point.requests;
     summary.samples_per_second = measured.point.answered_per_second;
-    for (const auto& times : measured.point.times) {
-      if (times.metric == Metric::latency) summarise_times(times, summary);
-    }
+    summarise_latency(measured.point, summary);
     record.validity = validity_of(measured.point);
   }
   record.ranks.push_back(std::move(rank));
   return record;
 }
 
-Recorder::Recorder(store::Store& store, store::RunQueue& queue, plan::Campaign campaign)
-    : store_(store), queue_(queue), campaign_(std::move(campaign)), machine_(platform::this_machine()) {
+Recorder::Recorder(store::Store& store, store::RunQueue& queue, plan::Campaign campaign, store::LeaseRequest as)
+    : store_(store),
+      queue_(queue),
+      campaign_(std::move(campaign)),
+      as_(std::move(as)),
+      machine_(platform::this_machine()) {
   queue_.put_platform(machine_.id, platform::description_of(machine_));
   if (!campaign_.grows) plan();
 }
@@ -188,7 +172,9 @@ void Recorder::add(const Trial& trial) {
 }
 
 std::optional<store::Lease> Recorder::take(double seconds) {
-  return queue_.lease({id_, measure::this_owner(), seconds, std::nullopt, measure::owner_is_dead});
+  as_.campaign = id_;
+  as_.seconds = seconds;
+  return queue_.lease(as_);
 }
 
 std::int64_t Recorder::fresh_prompts(const store::Lease& lease) const {

@@ -43,8 +43,9 @@ Record record_of(const MeasuredLoad& measured);
 /// Keeps runs in a store, as an agent does: planned, leased, completed.
 class Recorder {
  public:
-  /// Plans `campaign`; a round that is finished is followed by the next. One that grows has no trials yet.
-  Recorder(store::Store& store, store::RunQueue& queue, plan::Campaign campaign);
+  /// Plans `campaign`; a round that is finished is followed by the next. One that grows has no trials yet. `as` says
+  /// who takes the runs: its owner and is_dead.
+  Recorder(store::Store& store, store::RunQueue& queue, plan::Campaign campaign, store::LeaseRequest as);
 
   /// Asks for one run more of a trial, in a campaign that grows.
   void add(const Trial& trial);
@@ -67,6 +68,7 @@ class Recorder {
   store::Store& store_;
   store::RunQueue& queue_;
   plan::Campaign campaign_;
+  store::LeaseRequest as_;
   platform::Machine machine_;
   std::string id_;  ///< empty until there is something to do
 };

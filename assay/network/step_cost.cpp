@@ -163,7 +163,7 @@ std::optional<StepCost> onnx_cost(const Workload& workload) {
 }  // namespace
 
 std::optional<StepCost> step_cost(const Workload& workload) {
-  if (workload.command || workload.generate) return {};
+  if (workload.command || workload.generate || workload.load) return {};
   if (workload.network.ends_with(".onnx")) return onnx_cost(workload);
   if (const auto* primitive = find_primitive(workload.network)) return primitive_cost(*primitive, workload);
   return graph_cost(workload);

@@ -1,8 +1,10 @@
 #include "assay/plan/campaign.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/plan/text.hpp"
@@ -27,6 +29,19 @@ void check_workers(const Campaign& campaign, const Catalog& catalog) {
     if (!seen.emplace(trial.worker.name, trial.worker.release).second) continue;
     if (const auto* worker = catalog.find(trial.worker)) check_details(*worker, campaign.measure);
   }
+}
+
+/// Queries come by a schedule of their own.
+void check_scenarios(const Campaign& campaign) {
+  const auto has = [](const Trial& trial) { return scenario_of(trial.workload.load).has_value(); };
+  if (std::none_of(campaign.trials.begin(), campaign.trials.end(), has)) return;
+  const char* const unused = campaign.lockstep                         ? "lockstep"
+                             : campaign.measure.layers                 ? "layers"
+                             : campaign.measure.phases.value_or(false) ? "phases"
+                                                                       : nullptr;
+  if (unused == nullptr) return;
+  fail(ErrorKind::usage, "{}: a scenario has queries in place of steps, and no {}. Leave out one of them.", unused,
+       campaign.lockstep ? "turns" : unused);
 }
 
 /// Trials that take turns live on one machine, each in its own processes; ranks agree on steps by themselves.
@@ -57,6 +72,7 @@ void check(const Campaign& campaign, const Catalog& catalog) {
   check(campaign.measure);
   check_workers(campaign, catalog);
   if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there are none. Describe one or more.");
+  check_scenarios(campaign);
   if (campaign.lockstep) check_lockstep(campaign.trials);
 }
 

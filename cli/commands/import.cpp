@@ -7,6 +7,7 @@
 #include "assay/core/text/units.hpp"
 #include "assay/load/recording.hpp"
 #include "assay/load/result_source.hpp"
+#include "assay/measure/agent/agent.hpp"
 #include "assay/model/tables/prototype.hpp"
 #include "assay/predict/layer_source.hpp"
 #include "assay/predict/traces/gpu_trace.hpp"
@@ -101,7 +102,8 @@ std::string keep_loads(const ImportFlags& o, const std::vector<load::MeasuredLoa
   plan::Campaign campaign;
   campaign.name = "import";
   campaign.grows = "import " + o.files.front();
-  load::Recorder recorder(*store, *store, campaign);
+  load::Recorder recorder(*store, *store, campaign,
+                          {"", measure::this_owner(), 0, std::nullopt, measure::owner_is_dead});
   for (std::size_t i = 0; i < loads.size(); ++i) {
     load::LoadQuestion question;
     question.arrivals = runs[i].arrivals;

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "assay/core/workloads/scenario.hpp"
+#include "assay/load/point.hpp"
 #include "assay/measure/generated.hpp"
 #include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"
@@ -112,12 +114,15 @@ std::optional<double> watts_of(const std::vector<RankResult>& ranks) {
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// The processes of a run, each from its steady state on; ranks that work together are one.
-std::vector<Series> steady_series(const std::vector<RankResult>& ranks, bool together) {
+/// The processes of a run, each from its steady state on; ranks that work together are one. Of queries all count: that
+/// a queue grows is no warm-up.
+std::vector<Series> steady_series(const std::vector<RankResult>& ranks, bool together, bool are_queries) {
   std::vector<Series> series;
   for (const auto& rank : ranks) series.push_back(series_of(rank));
   if (together) series = {joint(series)};
-  for (auto& one : series) cut_warmup(one);
+  for (auto& one : series) {
+    if (!are_queries) cut_warmup(one);
+  }
   return series;
 }
 
@@ -144,10 +149,20 @@ void summarise_quantile(const std::vector<double>& sorted, double p, std::option
   interval = {std::llround(ends->low), std::llround(ends->high)};
 }
 
+/// Waits of neighbours are alike, which the point of the run has counted with; its rate is of all the time.
+void summarise_queries(const RankResult& rank, const Scenario& scenario, Summary& summary) {
+  if (!rank.load) return;
+  const auto point = from_json<load::LoadPoint>(rank.load->point, "load.point");
+  load::summarise_latency(point, summary);
+  summary.samples_per_second = point.answered_per_second * static_cast<double>(samples_of_query(scenario.kind));
+  summary.watts = watts_of({rank});
+  if (summary.watts) summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
+}
+
 }  // namespace
 
 std::vector<double> steady_samples(const std::vector<RankResult>& ranks, const Trial& trial) {
-  return sorted_samples(steady_series(ranks, is_together(ranks, trial)));
+  return sorted_samples(steady_series(ranks, is_together(ranks, trial), scenario_of(trial.workload.load).has_value()));
 }
 
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
@@ -155,7 +170,8 @@ Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   auto& summary = out.summary;
   for (const auto& rank : ranks) summary.n += static_cast<std::int64_t>(rank.samples_ns.size());
   const bool together = is_together(ranks, trial);
-  const auto series = steady_series(ranks, together);
+  const auto scenario = scenario_of(trial.workload.load);
+  const auto series = steady_series(ranks, together, scenario.has_value());
   for (const auto& one : series) {
     if (one.kind && (!out.steady || *one.kind > out.steady->kind)) out.steady = {*one.kind, std::nullopt};
   }
@@ -166,6 +182,10 @@ Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   summary.steady_from = static_cast<std::int64_t>(series[0].from);
   summary.steady_samples = std::ssize(all);
   summary.median_ns = std::llround(stats::quantile_sorted(all, 0.5));
+  if (scenario) {
+    summarise_queries(ranks[0], *scenario, summary);
+    return out;
+  }
   summarise_quantile(all, 0.9, summary.p90_ns, summary.p90_interval);
   summarise_quantile(all, 0.99, summary.p99_ns, summary.p99_interval);
   const auto processes = static_cast<double>(together ? ranks.size() : 1);  // each with its own batch

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kMostExitSeconds = 30;
 constexpr double kGraceSeconds = 1;
+constexpr double kLeastWarmupSeconds = 0.1;  // of a scenario
 // mpirun starts all ranks at once, and they have nothing to load before they meet.
 constexpr double kMostMeetSeconds = 8;
 
@@ -127,17 +128,31 @@ class Rank {
                     part_.trial.workload.network, wanted));
   }
 
+  /// Slices until it gets no faster; how many there were.
+  std::int64_t warm_up(double seconds) {
+    std::int64_t turn = 0;
+    do {
+      steps_->take_slice(turn++, {seconds, measure_.max_samples}, true);
+      tell_median();
+    } while (steps_->needs_more_warmup());
+    return turn;
+  }
+
+  /// Queries in place of steps. The warm-up says how long a step takes, and whether it takes real time.
+  void measure_scenario(const Scenario& scenario) {
+    steps_->begin(cpus_);
+    steps_->take_queries(warm_up(std::max(measure_.warmup_seconds, kLeastWarmupSeconds)), scenario,
+                         [this] { session_->attend(); });
+    tell_median();
+    steps_->finish();
+  }
+
   void measure_alone() {
+    if (const auto scenario = scenario_of(part_.trial.workload.load)) return measure_scenario(*scenario);
     steps_->begin(cpus_);
     double done_seconds = 0;
     std::int64_t done_samples = 0;
-    std::int64_t turn = 0;
-    if (measure_.warmup_seconds > 0) {
-      do {
-        steps_->take_slice(turn++, {measure_.warmup_seconds, measure_.max_samples}, true);
-        tell_median();
-      } while (steps_->needs_more_warmup());
-    }
+    std::int64_t turn = measure_.warmup_seconds > 0 ? warm_up(measure_.warmup_seconds) : 0;
     while (done_seconds < measure_.seconds && done_samples < measure_.max_samples) {
       const double seconds = std::min(measure_.slice_seconds, measure_.seconds - done_seconds);
       done_seconds += steps_->take_slice(turn++, {seconds, measure_.max_samples - done_samples}, false);

@@ -149,6 +149,27 @@ TEST_F(RankTest, takes_no_more_samples_than_asked_for) {
   EXPECT_EQ(result.samples_ns.size(), 20U + 60U);
 }
 
+TEST_F(RankTest, queries_of_a_scenario_wait_for_the_worker) {
+  auto& load = order_.parts[0].trial.workload.load.emplace();
+  load.server = kInProcess;
+  load.api = "server";
+  load.rate_per_second = 1000;  // ten times of what steps of 10 ms hold
+  order_.parts[0].seed = 5;
+  const auto result = run(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
+  ASSERT_EQ(result.slices.size(), 2U);  // the warm-up, and 1 s of queries
+  EXPECT_EQ(result.slices[1].samples, 1000);
+  ASSERT_EQ(result.samples_ns.size(), 1020U);
+  EXPECT_EQ(result.samples_ns[20], kStepNs) << "the first has nobody to wait for";
+  // The last has waited for 999 steps, less the second or so until it came.
+  EXPECT_GT(result.samples_ns.back(), 8'000'000'000);
+  ASSERT_TRUE(result.load);
+  EXPECT_EQ(result.load->seed, 5);
+  EXPECT_EQ(std::count(result.load->stamps->begin(), result.load->stamps->end(), '\n'), 1001);
+  EXPECT_TRUE(result.phase_step_ns.empty());
+  EXPECT_THAT(result.notes, Contains(HasSubstr("server: p99")));
+}
+
 TEST_F(RankTest, a_worker_that_built_another_network_has_failed) {
   order_.parts[0].graph = {{"parameters", 100}};
   const auto result = run(0, [](auto& session) { session.parameters = 99; });

@@ -1,11 +1,14 @@
 #include "assay/measure/rank/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "assay/core/clock.hpp"
+#include "assay/load/stamps.hpp"
 #include "assay/measure/generated.hpp"
+#include "assay/measure/rank/query_server.hpp"
 #include "assay/stats/steady.hpp"
 
 namespace assay::measure {
@@ -71,7 +74,9 @@ double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
   slice.probe_ns = std::exchange(probed_, std::nullopt);
   const bool counts = energy_ && !warmup;
   if (counts) energy_->begin();
+  const auto asked_ns = monotonic_ns();
   const auto measured = measure("step", amount);
+  in_virtual_time_ |= measured.begin_ns < asked_ns || measured.end_ns > monotonic_ns();
   if (counts) energy_->end();
   slice.begin_ns = measured.begin_ns;
   slice.end_ns = measured.end_ns;
@@ -81,6 +86,33 @@ double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
   check_tokens(part_.trial.workload, measured);
   result_.tokens_ns.insert(result_.tokens_ns.end(), measured.tokens_ns.begin(), measured.tokens_ns.end());
   return seconds_of(measured.samples_ns);
+}
+
+void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std::function<void()>& attend) {
+  const auto batch = part_.trial.workload.batch;
+  const auto most_steps = std::max<std::int64_t>(1, measure_.max_samples / batch);
+  const load::QueryCount count{measure_.seconds, measure_.max_samples, fitting(measure_.seconds, most_steps) * batch};
+  const auto arrivals = load::arrivals_of(scenario, count, part_.seed);
+  Slice slice;
+  slice.turn = turn;
+  probe();
+  slice.probe_ns = std::exchange(probed_, std::nullopt);
+  const AskedWorker worker{[this] { return measure("step", {kForever, 1}); }, attend};
+  slice.begin_ns = std::max(monotonic_ns(), result_.slices.back().end_ns);
+  const auto server = in_virtual_time_ ? virtual_server(worker) : clocked_server(worker);
+  if (energy_) energy_->begin();
+  const auto sent = load::serve_queries(scenario, batch, arrivals, *server);
+  if (energy_) energy_->end();
+  slice.end_ns = slice.begin_ns + sent.elapsed_ns;
+  slice.samples = std::ssize(sent.requests);
+  result_.slices.push_back(slice);
+  for (const auto& request : sent.requests) {
+    result_.samples_ns.push_back(std::llround(load::time_ns(request, load::Metric::latency).value()));
+  }
+  const auto point = load::summarise_queries(scenario, arrivals, sent);
+  result_.load = LoadRun{arrivals.seed, to_json(point), std::nullopt, std::nullopt};
+  if (sent.requests.size() <= load::kMostStamps) result_.load->stamps = load::requests_csv(sent.requests);
+  result_.notes.push_back(load::verdict_line(scenario, point));
 }
 
 void Steps::finish() {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/measure/order.hpp"
 #include "assay/measure/rank/host_energy.hpp"
 #include "assay/measure/rank/session.hpp"
@@ -42,6 +44,9 @@ class Steps {
   void probe();
   /// One `measure`, with the speed probe before it where it is due; seconds of steps it took.
   double take_slice(std::int64_t turn, const Amount& amount, bool warmup);
+  /// Queries of a scenario in place of slices, after at least one of the warm-up; their latencies are the samples.
+  /// `attend` is called while nothing is asked of the worker.
+  void take_queries(std::int64_t turn, const Scenario& scenario, const std::function<void()>& attend);
   /// After the last slice.
   void finish();
 
@@ -76,6 +81,7 @@ class Steps {
   std::vector<std::int64_t> cpus_;
   platform::Counters before_;
   bool refused_phases_ = false;
+  bool in_virtual_time_ = false;  ///< the worker's stamps are not of this host's clock
 };
 
 }  // namespace assay::measure

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "assay/core/workloads/scenario.hpp"
+
 namespace assay::plan {
 namespace {
 
@@ -69,6 +71,28 @@ void apply_tokens(Trial& trial, const std::string&, const Scalar& value) {
   generation_of(trial).*member = number_of(value);
 }
 
+/// A trial for which a scenario or a rate is written is a load on its worker.
+ServerLoad& load_of(Trial& trial) {
+  if (!trial.workload.load) trial.workload.load.emplace();
+  trial.workload.load->server = kInProcess;
+  return *trial.workload.load;
+}
+
+void apply_scenario(Trial& trial, const std::string&, const Scalar& value) {
+  load_of(trial).api = text_of(value);
+  complete_arrivals(load_of(trial));
+}
+
+void apply_rate(Trial& trial, const std::string&, const Scalar& value) {
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  const auto* const real = std::get_if<double>(&value);
+  if (whole == nullptr && real == nullptr) {
+    fail(ErrorKind::usage, "rate: {} is not a number of queries a second, such as 50 or 0.5.",
+         plain_text(mapping::scalar_to_json(value)));
+  }
+  load_of(trial).rate_per_second = whole != nullptr ? static_cast<double>(*whole) : *real;
+}
+
 using Field = void (*)(Trial&, const std::string&, const Scalar&);
 
 Axis setting(const char* name, AxisKind kind, Field apply, std::vector<std::string> choices = {}) {
@@ -104,6 +128,8 @@ std::vector<Axis> workload_axes() {
        [](Trial& t, auto&, auto& v) { generation_of(t).cache_precision = text_of(v); }},
       {"tokens", AxisKind::words, false, names_of<TokenChoice>(),
        [](Trial& t, auto&, auto& v) { generation_of(t).tokens = enum_value<TokenChoice>(v); }},
+      {"scenario", AxisKind::words, false, names_of<ScenarioKind>(), apply_scenario},
+      {"rate", AxisKind::scalars, false, {}, apply_rate},
       {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
   };
 }

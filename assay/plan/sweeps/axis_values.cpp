@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/sweeps/axis.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
@@ -121,6 +122,16 @@ Values read_written(const Axis& axis, const Written& written, const std::string&
   return out;
 }
 
+/// A rate needs the scenario server, and that a rate.
+void complete_server(const AxisName& name, const Scalar& value, Trial& trial) {
+  const bool is_server = name.text() == "scenario" && value == Scalar(std::string(name_of(ScenarioKind::server)));
+  if (!is_server && name.text() != "rate") return;
+  auto& load = trial.workload.load.emplace();
+  load.server = kInProcess;
+  load.api = name_of(ScenarioKind::server);
+  load.rate_per_second = 1;
+}
+
 /// Tries a value on a trial that is right in every other way, so that its place can be named.
 void check_value(const AxisName& name, const std::optional<Scalar>& value) {
   if (!value) {
@@ -130,6 +141,7 @@ void check_value(const AxisName& name, const std::optional<Scalar>& value) {
   Trial trial;
   trial.workload.network = trial.worker.name = "any";
   trial.workload.data = "files";  // which has all fields
+  complete_server(name, *value, trial);
   name.axis().apply(trial, name.member, *value);
   check(trial);
   const auto& per_node = trial.placement.ranks_per_node;

@@ -4,6 +4,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/measure/agent/agent.hpp"
 #include "assay/report/subjects/load.hpp"
 #include "cli/stop.hpp"
 
@@ -19,6 +20,11 @@ double lease_seconds(const load::LoadQuestion& question, double start_limit) {
   if (a.requests && a.rate_per_second > 0) schedule = static_cast<double>(*a.requests) / a.rate_per_second;
   const double all = a.warm_up_seconds + 1.5 * schedule + static_cast<double>(question.sending.timeout_ns) * 1e-9;
   return std::min(kLongestLease, all + start_limit + kAround);
+}
+
+/// Runs are taken as by an agent in this process.
+store::LeaseRequest as_agent() {
+  return {"", measure::this_owner(), 0, std::nullopt, measure::owner_is_dead};
 }
 
 }  // namespace
@@ -104,7 +110,7 @@ void LoadRuns::measure_rates(const std::vector<double>& rates, load::LoadResult&
     one.arrivals.rate_per_second = rate;
     trials.push_back(trial_of(one, server_));
   }
-  load::Recorder recorder(*store_, *queue_, campaign_of(std::move(trials), std::nullopt));
+  load::Recorder recorder(*store_, *queue_, campaign_of(std::move(trials), std::nullopt), as_agent());
   result.campaign = recorder.campaign();
   const auto start_limit = server_.start ? parse_seconds(flags_.start_limit, "--start-limit") : 0;
   work_with(*queue_, [&] {
@@ -131,7 +137,7 @@ void LoadRuns::search(const load::RateQuestion& rates, double most_seconds, load
   auto without_rate = question_;
   without_rate.arrivals.rate_per_second = 0;
   asked += " of " + trial_id(trial_of(without_rate, server_));
-  load::Recorder recorder(*store_, *queue_, campaign_of({}, asked));
+  load::Recorder recorder(*store_, *queue_, campaign_of({}, asked), as_agent());
   work_with(*queue_, [&] {
     kept_ = started();
     if (kept_ && !kept_->is_ready()) {
