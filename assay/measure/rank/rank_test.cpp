@@ -8,6 +8,7 @@
 #include <csignal>
 #include <thread>
 
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/measure/rank/turns.hpp"
 
 namespace assay::measure {
