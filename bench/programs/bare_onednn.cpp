@@ -1,20 +1,14 @@
-// The onednn worker's steps beside oneDNN called bare, in one process and in turns. A line of JSON for each shape:
-// {"shape": "…", "rounds": [[worker_ns, bare_ns], …]}, nanoseconds of the median step.
-//   bare_onednn ROUNDS MILLISECONDS wall|cpu
-// A side of a round lasts so many milliseconds, or one step; time is that of the clock on the wall or of this thread.
-#include <algorithm>
+// The onednn worker's steps beside oneDNN called bare, in one process and in turns; turns.hpp says what is printed.
+//   bare_onednn ROUNDS MILLISECONDS wall|cpu [NETWORK]
 #include <cstring>
-#include <ctime>
 #include <iostream>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "assay/core/clock.hpp"
+#include "bench/programs/turns.hpp"
 #include "workers/onednn/operation.hpp"
 
 namespace {
 
-using assay::json;
-using assay::monotonic_ns;
 using dnnl::memory;
 using Dims = memory::dims;
 using Type = memory::data_type;
@@ -173,29 +167,7 @@ std::vector<Shape> shapes() {
       {"layer_norm 1024x768", "layer_norm", "fp32", 1, {{"sequence", number(1024)}}, layer_norm(1024, 768)}};
 }
 
-using NowNs = std::int64_t (*)();
-
-std::int64_t cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
-/// The median step in nanoseconds: one that lost its CPU meanwhile does not count.
-template <typename Step>
-double median_ns(NowNs now, std::int64_t steps, Step step) {
-  std::vector<std::int64_t> taken;
-  for (std::int64_t i = 0; i < steps; ++i) {
-    const auto begin = now();
-    step();
-    taken.push_back(now() - begin);
-  }
-  const auto middle = taken.begin() + steps / 2;
-  std::nth_element(taken.begin(), middle, taken.end());
-  return static_cast<double>(*middle);
-}
-
-void run(Shape& shape, int rounds, double side_ns, NowNs now) {
+void run(Shape& shape, const bench::Turns& turns) {
   assay::Workload workload;
   workload.network = shape.network;
   workload.precision = shape.precision;
@@ -207,37 +179,23 @@ void run(Shape& shape, int rounds, double side_ns, NowNs now) {
     return std::vector<float>(count, 1.0F / 64);
   });
   dnnl::stream stream(engine());
-  const auto worker_ns = [&](std::int64_t steps) { return median_ns(now, steps, [&] { operation->run(); }); };
-  const auto bare_ns = [&](std::int64_t steps) {
-    return median_ns(now, steps, [&] {
-      shape.bare.primitive.execute(stream, shape.bare.arguments);
-      stream.wait();
-    });
-  };
-  worker_ns(3);
-  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(side_ns / bare_ns(3)));
-  json found = json::array();
-  for (int round = 0; round < rounds; ++round) {
-    double worker = 0, bare = 0;
-    if (round % 2 == 0) {
-      worker = worker_ns(steps);
-      bare = bare_ns(steps);
-    } else {
-      bare = bare_ns(steps);
-      worker = worker_ns(steps);
-    }
-    found.push_back({worker, bare});
-  }
-  std::cout << json{{"shape", shape.name}, {"rounds", found}}.dump() << "\n";
+  turns.print(
+      shape.name, [&] { operation->run(); },
+      [&] {
+        shape.bare.primitive.execute(stream, shape.bare.arguments);
+        stream.wait();
+      });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: bare_onednn ROUNDS MILLISECONDS wall|cpu\n";
+  if (argc != 4 && argc != 5) {
+    std::cerr << "usage: bare_onednn ROUNDS MILLISECONDS wall|cpu [NETWORK]\n";
     return 2;
   }
-  const NowNs now = std::string(argv[3]) == "cpu" ? cpu_ns : monotonic_ns;
-  for (auto& shape : shapes()) run(shape, std::stoi(argv[1]), 1e6 * std::stod(argv[2]), now);
+  const bench::Turns turns(argv[1], argv[2], argv[3]);
+  for (auto& shape : shapes()) {
+    if (argc == 4 || std::string(shape.network) == argv[4]) run(shape, turns);
+  }
 }
