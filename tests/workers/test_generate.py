@@ -149,7 +149,7 @@ def test_a_folder_for_vllm_has_the_weights_of_the_file(model, tmp_path):
 
 
 def test_the_names_of_shapes_are_those_of_the_program():
-    source = (ROOT / "assay" / "core" / "generation.cpp").read_text()
+    source = (ROOT / "assay" / "core" / "workloads" / "generation.cpp").read_text()
     listed = re.search(r"all\{(.*?)\};", source)[1]
     assert re.findall(r'"(\w+)"', listed) == list(assay_llama.SHAPES)
 
