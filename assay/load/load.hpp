@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "assay/load/client/client.hpp"
-#include "assay/load/point.hpp"
+#include "assay/load/queries/point.hpp"
+#include "assay/load/queries/stamps.hpp"
 #include "assay/load/rate_search.hpp"
-#include "assay/load/stamps.hpp"
 
 namespace assay::load {
 

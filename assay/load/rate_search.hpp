@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "assay/load/limits.hpp"
+#include "assay/load/queries/limits.hpp"
 
 namespace assay::load {
 

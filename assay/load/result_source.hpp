@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/load/request.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/request.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 namespace assay::load {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "assay/load/request.hpp"
+#include "assay/load/queries/request.hpp"
 
 namespace assay::load {
 

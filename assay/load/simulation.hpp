@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "assay/load/ledger.hpp"
+#include "assay/load/queries/ledger.hpp"
 #include "assay/load/sent.hpp"
 
 namespace assay::load {

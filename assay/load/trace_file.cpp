@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "assay/core/text/number.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 namespace assay::load {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "assay/load/point.hpp"
+#include "assay/load/queries/point.hpp"
 #include "assay/load/rate_search.hpp"
 #include "assay/load/simulation.hpp"
 #include "assay/stats/binomial.hpp"

@@ -6,7 +6,7 @@
 
 #include "assay/load/client/completion.hpp"
 #include "assay/load/client/target.hpp"
-#include "assay/load/ledger.hpp"
+#include "assay/load/queries/ledger.hpp"
 #include "assay/load/sent.hpp"
 
 namespace assay::load {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/load/client/client.hpp"
-#include "assay/load/point.hpp"
+#include "assay/load/queries/point.hpp"
 #include "assay/load/rate_search.hpp"
 #include "assay/load/server/null_server.hpp"
 #include "assay/load/simulation.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "assay/core/text/json.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 namespace assay::load {
 

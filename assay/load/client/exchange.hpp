@@ -5,7 +5,7 @@
 #include "assay/load/client/completion.hpp"
 #include "assay/load/client/event_stream.hpp"
 #include "assay/load/client/http_reader.hpp"
-#include "assay/load/request.hpp"
+#include "assay/load/queries/request.hpp"
 
 namespace assay::load {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "assay/core/workloads/scenario.hpp"
-#include "assay/load/point.hpp"
+#include "assay/load/queries/point.hpp"
 #include "assay/measure/generated.hpp"
 #include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "assay/load/queries.hpp"
+#include "assay/load/queries/queries.hpp"
 #include "assay/measure/rank/message.hpp"
 
 namespace assay::measure {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "assay/core/clock.hpp"
-#include "assay/load/stamps.hpp"
+#include "assay/load/queries/stamps.hpp"
 #include "assay/measure/generated.hpp"
 #include "assay/measure/rank/query_server.hpp"
 #include "assay/stats/steady.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "assay/core/text/number.hpp"
-#include "assay/load/limits.hpp"
+#include "assay/load/queries/limits.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/serving/stacks/known_stacks.hpp"

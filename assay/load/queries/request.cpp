@@ -1,4 +1,4 @@
-#include "assay/load/request.hpp"
+#include "assay/load/queries/request.hpp"
 
 namespace assay::load {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/load/request.hpp"
+#include "assay/load/queries/request.hpp"
 
 namespace assay::load {
 

@@ -1,4 +1,4 @@
-#include "assay/load/queries.hpp"
+#include "assay/load/queries/queries.hpp"
 
 #include <gtest/gtest.h>
 

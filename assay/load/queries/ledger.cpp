@@ -1,4 +1,4 @@
-#include "assay/load/ledger.hpp"
+#include "assay/load/queries/ledger.hpp"
 
 #include <algorithm>
 

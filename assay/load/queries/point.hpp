@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "assay/core/record.hpp"
-#include "assay/load/limits.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/limits.hpp"
+#include "assay/load/queries/schedule.hpp"
 #include "assay/load/sent.hpp"
 
 namespace assay::load {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "assay/load/request.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/request.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 namespace assay::load {
 

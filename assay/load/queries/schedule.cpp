@@ -1,4 +1,4 @@
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

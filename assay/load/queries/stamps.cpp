@@ -1,4 +1,4 @@
-#include "assay/load/stamps.hpp"
+#include "assay/load/queries/stamps.hpp"
 
 namespace assay::load {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/load/point.hpp"
+#include "assay/load/queries/point.hpp"
 
 #include <algorithm>
 #include <cmath>

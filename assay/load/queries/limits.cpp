@@ -1,4 +1,4 @@
-#include "assay/load/limits.hpp"
+#include "assay/load/queries/limits.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "assay/load/ledger.hpp"
+#include "assay/load/queries/ledger.hpp"
 
 #include <gtest/gtest.h>
 
-#include "assay/load/limits.hpp"
-#include "assay/load/point.hpp"
+#include "assay/load/queries/limits.hpp"
+#include "assay/load/queries/point.hpp"
 #include "assay/load/simulation.hpp"
 
 namespace {

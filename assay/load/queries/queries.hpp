@@ -1,8 +1,8 @@
 #pragma once
 
 #include "assay/core/workloads/scenario.hpp"
-#include "assay/load/point.hpp"
-#include "assay/load/schedule.hpp"
+#include "assay/load/queries/point.hpp"
+#include "assay/load/queries/schedule.hpp"
 #include "assay/load/sent.hpp"
 
 namespace assay::load {

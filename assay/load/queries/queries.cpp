@@ -1,11 +1,11 @@
-#include "assay/load/queries.hpp"
+#include "assay/load/queries/queries.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
 #include "assay/core/text/units.hpp"
-#include "assay/load/ledger.hpp"
+#include "assay/load/queries/ledger.hpp"
 #include "assay/stats/binomial.hpp"
 #include "assay/stats/tail.hpp"
 
