@@ -1,9 +1,9 @@
 #include "assay/measure/rank/query_server.hpp"
 
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "assay/core/clock.hpp"
 
