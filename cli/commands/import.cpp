@@ -8,6 +8,7 @@
 #include "assay/load/recording.hpp"
 #include "assay/load/result_source.hpp"
 #include "assay/measure/agent/agent.hpp"
+#include "assay/model/tables/llama_bench.hpp"
 #include "assay/model/tables/prototype.hpp"
 #include "assay/predict/layer_source.hpp"
 #include "assay/predict/traces/gpu_trace.hpp"
@@ -95,6 +96,19 @@ void import_runs(const ImportFlags& o) {
   print(fmt::format("{} runs of the prototype in {}\n", files.size(), o.out));
 }
 
+/// Tests of llama-bench become a table of times, for `assay fit`.
+void import_bench(const ImportFlags& o, const std::string& text) {
+  if (o.files.size() > 1 || o.json || o.batch) {
+    fail(ErrorKind::usage, "{} is a result of llama-bench: give one file, without --batch and --json; it becomes CSV.",
+         shown(o.files.front()));
+  }
+  const auto frame = naming(o.files.front(), [&] { return model::import_llama_bench(text); });
+  const auto table = model::csv_of(frame);
+  if (o.out.empty()) return print(table);
+  write_output(o.out, table);
+  print(fmt::format("{} times of llama-bench in {}\n", frame.rows.size(), o.out));
+}
+
 /// Keeps what was read as runs of this machine.
 std::string keep_loads(const ImportFlags& o, const std::vector<load::MeasuredLoad>& loads,
                        const std::vector<load::ImportedRun>& runs) {
@@ -156,7 +170,9 @@ int import_files(const ImportFlags& o) {
     fail(ErrorKind::usage, "--{} is for results of a load client, and {} is not one. Leave it out.",
          o.store.empty() ? "server" : "keep", shown(o.files.front()));
   }
-  if (predict::is_json_object(text) && model::is_prototype(text)) {
+  if (model::is_llama_bench(text)) {
+    import_bench(o, text);
+  } else if (predict::is_json_object(text) && model::is_prototype(text)) {
     import_runs(o);
   } else {
     import_layers(o, text);
@@ -167,12 +183,13 @@ int import_files(const ImportFlags& o) {
 void add_import(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<ImportFlags>();
   command
-      .add_option("trace", o->files,
-                  "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
-                  "Chakra execution trace with "
-                  "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
-                  "benchmark_app; JSON of runs of the prototype, as many as there are; or results of a load client: "
-                  "profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
+      .add_option(
+          "trace", o->files,
+          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
+          "Chakra execution trace with "
+          "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
+          "benchmark_app; JSON of runs of the prototype, as many as there are; what `llama-bench -o json` prints; "
+          "or results of a load client: profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
       ->required();
   command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
       ->check(CLI::Range(1, 1 << 24));
@@ -186,6 +203,7 @@ void add_import(CLI::App& command, Invocation& invocation) {
       "assay import trace.json --batch 32 -o layers.json\n"
       "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"
       "assay import logs/*.json -o times.csv && assay fit times.csv\n"
+      "assay import llama-bench.json -o answers.csv\n"
       "assay import benchmarks.json --keep assay.db --server vllm");
   command.callback([o, &invocation] { invocation.exit_code = import_files(*o); });
 }
@@ -193,6 +211,8 @@ void add_import(CLI::App& command, Invocation& invocation) {
 }  // namespace
 
 const Command commands::import_profile{
-    "import", "Read a profile into a table of layers, runs of the prototype, or results of a load client", add_import};
+    "import",
+    "Read a profile into a table of layers, runs of the prototype or of llama-bench, or results of a load client",
+    add_import};
 
 }  // namespace assay::cli

@@ -1,5 +1,6 @@
 """Assay's worker for vLLM on CPUs. README.md says what it measures, workers/PROTOCOL.md how it is spoken to."""
 
+import atexit
 import importlib.metadata
 import os
 import platform
@@ -77,4 +78,6 @@ class Vllm(assay_worker.Framework):
 
 
 if __name__ == "__main__":
-    sys.exit(assay_worker.serve(Vllm))
+    code = assay_worker.serve(Vllm)
+    atexit._run_exitfuncs()  # removes folders that are not kept
+    os._exit(code)  # Python would first take apart all that vLLM has imported: many seconds on a busy machine
