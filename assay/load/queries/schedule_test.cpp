@@ -1,5 +1,6 @@
 #include "assay/load/queries/schedule.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
