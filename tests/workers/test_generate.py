@@ -40,6 +40,7 @@ def file_of(path):
 
 def prepare(worker, model, precision="file", asked=ASKED, **more):
     settings = more.pop("settings", {"intra_op": 1})
+    more.setdefault("seconds", 300)  # vLLM imports for long
     return worker.prepare(
         network=str(model), file=file_of(model), precision=precision, generate=asked, settings=settings, **more
     )
