@@ -38,7 +38,7 @@ def times(ns):
 
 
 def size(count):
-    return "-" if count is None else f"{count / 2**20:,.0f} MiB"
+    return "-" if count is None else f"{count / 2**20:.3g} MiB" if count < 2**30 else f"{count / 2**30:.3g} GiB"
 
 
 def percent(share):
