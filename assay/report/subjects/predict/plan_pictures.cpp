@@ -236,7 +236,8 @@ Picture calendar_picture(const predict::TrainingPlan& plan) {
     const auto& day = plan.calendar[i];
     Mark mark;
     mark.x = static_cast<double>(i % kDaysOfWeek);
-    mark.y = static_cast<double>(weeks - 1 - i / kDaysOfWeek);
+    const auto week = i / kDaysOfWeek;
+    mark.y = static_cast<double>(weeks - 1 - week);
     mark.shade = std::clamp(day.goodput, 0.0, 1.0);
     mark.text = fmt::format("{:.0f} %, {}", 100 * day.goodput, day.failures);
     mark.note =
