@@ -1,10 +1,8 @@
 """The graph that OpenVINO GenAI makes of a GGUF file, fed token by token: the engine of assay_generate."""
 
-import hashlib
 import os
-import shutil
-import tempfile
 
+import assay_kept
 import numpy
 
 CACHE_KINDS = {"fp32": "f32", "fp16": "f16", "bf16": "bf16", "u8": "u8"}
@@ -13,25 +11,15 @@ _BYTES = {"f32": 4, "float32": 4, "f16": 2, "float16": 2, "bf16": 2, "bfloat16":
 
 def made(genai, model, cache, key):
     """A folder with the graph, which GenAI writes beside the file that it reads: so it is given a link to it, in a
-    folder of its own. Kept in `cache` where there is one."""
-    kept = os.path.join(cache, hashlib.sha256(key.encode()).hexdigest()[:32]) if cache else None
-    if kept and os.path.exists(kept):
-        os.utime(os.path.join(kept, "openvino_model.bin"))
-        return kept, None
-    place = tempfile.TemporaryDirectory(prefix="assay-", dir=cache)
-    link = os.path.join(place.name, "model.gguf")
-    os.symlink(model, link)
-    genai.LLMPipeline(link, "CPU", enable_save_ov_model=True)
-    os.unlink(link)
-    if not kept:
-        return place.name, place
-    try:
-        os.rename(place.name, kept)
-    except OSError:  # another run was faster
-        shutil.rmtree(place.name, ignore_errors=True)
-    os.makedirs(place.name, exist_ok=True)  # its end wants to find it
-    place.cleanup()
-    return kept, None
+    folder of its own."""
+
+    def fill(place):
+        link = os.path.join(place, "model.gguf")
+        os.symlink(model, link)
+        genai.LLMPipeline(link, "CPU", enable_save_ov_model=True)
+        os.unlink(link)
+
+    return assay_kept.folder(cache, key, "openvino_model.bin", fill)
 
 
 class Engine:

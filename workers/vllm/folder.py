@@ -4,16 +4,15 @@ Of each pair of features that a position turns, GGUF has the two side by side an
 queries and keys are put in its order. Nothing else is changed, and no value is rounded.
 """
 
-import hashlib
 import json
 import os
-import shutil
 import struct
-import tempfile
 
 import assay_gguf
+import assay_kept
 
 WRITER = 1  # raise it when a folder of the same name would hold something else
+WEIGHTS = "model.safetensors"
 KINDS = {"F32": "F32", "F16": "F16", "BF16": "BF16"}  # of GGUF, and as safetensors names them
 DTYPES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 _LAYER = {
@@ -124,28 +123,17 @@ def tokenizer_of(metadata):
 
 
 def made(model, cache, key):
-    """A folder for vLLM, and what removes it when it is not kept. Kept in `cache` where there is one."""
-    name = hashlib.sha256(("%d %s" % (WRITER, key)).encode()).hexdigest()[:32]
-    kept = os.path.join(cache, name) if cache else None
-    if kept and os.path.exists(kept):
-        os.utime(os.path.join(kept, "model.safetensors"))
-        return kept, None
-    config = config_of(model)
-    place = tempfile.TemporaryDirectory(prefix="assay-", dir=cache)
-    write_weights(os.path.join(place.name, "model.safetensors"), model, config)
-    texts = {"config.json": config, "tokenizer.json": tokenizer_of(model.metadata)}
-    if texts["tokenizer.json"]:
-        texts["tokenizer_config.json"] = {"tokenizer_class": "PreTrainedTokenizerFast"}
-    for file, value in texts.items():
-        if value is not None:
-            with open(os.path.join(place.name, file), "w", encoding="utf-8") as out:
-                json.dump(value, out)
-    if not kept:
-        return place.name, place
-    try:
-        os.rename(place.name, kept)
-    except OSError:  # another run was faster
-        shutil.rmtree(place.name, ignore_errors=True)
-    os.makedirs(place.name, exist_ok=True)  # its end wants to find it
-    place.cleanup()
-    return kept, None
+    """A folder for vLLM, as assay_kept has it."""
+
+    def fill(place):
+        config = config_of(model)
+        write_weights(os.path.join(place, WEIGHTS), model, config)
+        texts = {"config.json": config, "tokenizer.json": tokenizer_of(model.metadata)}
+        if texts["tokenizer.json"]:
+            texts["tokenizer_config.json"] = {"tokenizer_class": "PreTrainedTokenizerFast"}
+        for file, value in texts.items():
+            if value is not None:
+                with open(os.path.join(place, file), "w", encoding="utf-8") as out:
+                    json.dump(value, out)
+
+    return assay_kept.folder(cache, "%d %s" % (WRITER, key), WEIGHTS, fill)
