@@ -26,9 +26,13 @@ std::optional<Scenario> scenario_of(const std::optional<ServerLoad>& load) {
 void complete_arrivals(ServerLoad& load) {
   const auto kind = kind_named(load.api);
   if (!kind) return;
-  const bool closed = *kind == ScenarioKind::single_stream || *kind == ScenarioKind::multi_stream;
+  const bool closed = one_after_another(*kind);
   load.arrivals = closed ? "closed" : *kind == ScenarioKind::server ? "poisson" : "bursts";
   if (closed) load.clients = 1;
+}
+
+bool one_after_another(ScenarioKind kind) {
+  return kind == ScenarioKind::single_stream || kind == ScenarioKind::multi_stream;
 }
 
 std::int64_t samples_of_query(ScenarioKind kind) {
@@ -49,9 +53,8 @@ void check(const Scenario& scenario, std::int64_t batch) {
     fail(ErrorKind::usage, "rate: {:g} is not valid. Write a number of queries a second above 0, at most {:.0f}.",
          *rate, kMostRate);
   }
-  const bool one_by_one = scenario.kind == ScenarioKind::single_stream || scenario.kind == ScenarioKind::multi_stream;
   const auto samples = samples_of_query(scenario.kind);
-  if (one_by_one && batch > samples) {
+  if (one_after_another(scenario.kind) && batch > samples) {
     fail(ErrorKind::usage, "batch: {} is too large. A query of {} has {}, and one query is asked at a time.", batch,
          name_of(scenario.kind), samples == 1 ? "1 sample" : fmt::format("{} samples", samples));
   }

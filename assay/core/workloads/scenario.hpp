@@ -39,6 +39,9 @@ std::optional<Scenario> scenario_of(const std::optional<ServerLoad>& load);
 /// Arrivals of a load in process, as its scenario has them; nothing where its scenario is not known yet.
 void complete_arrivals(ServerLoad& load);
 
+/// Whether a query is asked once the one before it is answered.
+bool one_after_another(ScenarioKind kind);
+
 /// Samples of each query.
 std::int64_t samples_of_query(ScenarioKind kind);
 

@@ -12,11 +12,7 @@
 namespace assay::load {
 namespace {
 
-constexpr double kNoLatenessBudget = 0;  // there is no client between the queue and the worker
-
-bool one_after_another(ScenarioKind kind) {
-  return kind == ScenarioKind::single_stream || kind == ScenarioKind::multi_stream;
-}
+constexpr double kNoLatenessBudget = 0;  // the queue hands over to the worker itself
 
 Ledger ledger_of(const Arrivals& arrivals) {
   Ledger::Rules rules;

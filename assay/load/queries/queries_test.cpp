@@ -123,7 +123,7 @@ LoadPoint rising(std::int64_t n) {
 
 TEST(Queries, OfASingleStreamHaveMlperfsBound) {
   // P(Bin(64, .1) <= 1) = .9^64 + 64 * .1 * .9^63 = .0096: one of 64 may be above the limit, and LoadGen 6.0.17 takes
-  // the first from the top; of 63 it is .0105, and there is none. Of 150 it takes the sixth from the top.
+  // the first from the top; of 63 it is .0105, too much for a bound. Of 150 it takes the sixth from the top.
   const auto point = rising(64);
   const auto& p90 = point.times.at(0).from_schedule.at(1);
   ASSERT_EQ(p90.quantile, .9);

@@ -115,7 +115,7 @@ std::optional<double> watts_of(const std::vector<RankResult>& ranks) {
 }
 
 /// The processes of a run, each from its steady state on; ranks that work together are one. Of queries all count: that
-/// a queue grows is no warm-up.
+/// a queue grows is not a warm-up.
 std::vector<Series> steady_series(const std::vector<RankResult>& ranks, bool together, bool are_queries) {
   std::vector<Series> series;
   for (const auto& rank : ranks) series.push_back(series_of(rank));
