@@ -1,8 +1,11 @@
 """A worker's own step in a bare loop: what a person times without Assay. It has just enough protocol to take turns.
 
+BARE_GC=off takes Python's garbage collection out of the loop.
+
 usage: bare_step.py FOLDER_OF_COMMON FOLDER_OF_WORKER
 """
 
+import gc
 import json
 import os
 import sys
@@ -26,6 +29,10 @@ prepared = framework.prepare(assay_worker.Prepare(asked))
 answer = {"type": "prepared", "protocol": 1, "versions": prepared.versions, "effective": {}}
 print(json.dumps({**answer, "parameters": prepared.parameters}), file=answers)
 
+if os.environ.get("BARE_GC") == "off":
+    gc.collect()
+    gc.freeze()
+    gc.disable()
 for line in sys.stdin:
     command = json.loads(line)
     if command["type"] == "exit":

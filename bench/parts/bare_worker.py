@@ -1,8 +1,11 @@
 """The same module in a bare loop: what a person times without Assay. It has only enough of the protocol to take turns.
 
+BARE_GC=off takes Python's garbage collection out of the loop.
+
 usage: bare_worker.py FOLDER_OF_COMMON FOLDER_OF_PYTORCH
 """
 
+import gc
 import json
 import os
 import sys
@@ -23,6 +26,10 @@ module = built.module.eval()
 answer = {"type": "prepared", "protocol": 1, "versions": {"torch": torch.__version__}, "effective": {}}
 print(json.dumps({**answer, "parameters": network.count_parameters(module)}), file=answers)
 
+if os.environ.get("BARE_GC") == "off":
+    gc.collect()
+    gc.freeze()
+    gc.disable()
 for line in sys.stdin:
     command = json.loads(line)
     if command["type"] == "exit":

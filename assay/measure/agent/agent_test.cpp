@@ -126,6 +126,24 @@ TEST_F(AgentTest, partners_are_measured_again_together) {
   EXPECT_FALSE(queue_.records[2].again || queue_.records[3].again);
 }
 
+TEST_F(AgentTest, a_group_is_measured_again_only_where_much_was_taken_from_it) {
+  plan(2);
+  queue_.group = 2;
+  queue_.measure.retries = 2;
+  launcher_.result = [this](const Order&, std::size_t number) {
+    auto result = good_result();
+    result.disturbance.window_ns = 10 * kSecondNs;
+    result.disturbance.cpus = 2;
+    // First 6 % of 20 s of CPU time on one side alone, then 4 %, which is a reason for a single run, not for a group.
+    result.disturbance.steal_ns = number == 1 ? (launcher_.started == 1 ? 1200 : 800) * kSecondNs / 1000 : 0;
+    return result;
+  };
+  EXPECT_EQ(work(), AgentEnd::nothing_left);
+  ASSERT_EQ(queue_.records.size(), 4U);
+  EXPECT_TRUE(queue_.records[0].again && queue_.records[1].again);
+  EXPECT_FALSE(queue_.records[2].again || queue_.records[3].again);
+}
+
 TEST_F(AgentTest, each_side_of_a_group_has_its_ratio_to_the_first) {
   plan(3);
   queue_.group = 3;

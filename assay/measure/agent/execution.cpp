@@ -158,11 +158,13 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
     const auto kind = one.record.outcome.kind;
     interrupted |= kind == OutcomeKind::interrupted;
     failed |= kind != OutcomeKind::ok && kind != OutcomeKind::interrupted;
-    disturbed |= kind == OutcomeKind::ok && is_passing(one.record.validity);
+    // Partners share a disturbance, and their ratios stand it, up to a point.
+    disturbed |=
+        kind == OutcomeKind::ok &&
+        (lease.runs.size() == 1 ? is_passing(one.record.validity) : is_starved(one.record.validity, one.record.ranks));
   }
   const std::int64_t attempt = lease.runs.front().attempt;
-  // Partners share every disturbance, and their ratios stand it: a group is not measured again for it.
-  const bool retry = disturbed && lease.runs.size() == 1 && attempt < lease.measure.retries;
+  const bool retry = disturbed && attempt < lease.measure.retries;
   const bool again = !failed && (retry || (interrupted && attempt < kMostInterruptions));
   for (auto& one : finished) one.again = again;
 }

@@ -12,6 +12,7 @@ namespace {
 // The kernel counts in ticks of 10 ms: a shorter window cannot tell 2 % from nothing.
 constexpr std::int64_t kShortestWindowNs = 500'000'000;
 constexpr double kMostSteal = 0.02;
+constexpr double kMostStealOfGroup = 0.05;
 constexpr double kMostThrottled = 0.01;
 constexpr double kMostNeighbours = 0.10;
 constexpr double kLeastWait = 0.01;
@@ -47,11 +48,17 @@ bool is_throttled(const Disturbance& d) {
          above(d.throttled_ns, static_cast<double>(*d.window_ns), kMostThrottled);
 }
 
+/// Did the hypervisor take more than this share of the CPU time?
+bool is_stolen(const Disturbance& d, double limit) {
+  return d.window_ns && *d.window_ns >= kShortestWindowNs &&
+         above(d.steal_ns, static_cast<double>(*d.window_ns) * cpus_of(d), limit);
+}
+
 void judge_counters(const Disturbance& d, Validity& validity) {
   if (!d.window_ns || *d.window_ns < kShortestWindowNs) return;
   const double cpus = cpus_of(d);
   const auto window = static_cast<double>(*d.window_ns);
-  if (above(d.steal_ns, window * cpus, kMostSteal)) {
+  if (is_stolen(d, kMostSteal)) {
     add(validity, "steal", share("the hypervisor took CPU time", *d.steal_ns, window * cpus));
   }
   if (is_throttled(d)) {
@@ -149,6 +156,13 @@ void judge_probe(const RankResult& rank, Validity& validity) {
 
 bool is_passing(const Validity& validity) {
   return std::any_of(validity.reasons.begin(), validity.reasons.end(), [](const Reason& r) { return r.passing; });
+}
+
+bool is_starved(const Validity& validity, const std::vector<RankResult>& ranks) {
+  const auto by_neighbours = [](const Reason& reason) { return reason.code == kNeighbours; };
+  const auto by_hypervisor = [](const RankResult& rank) { return is_stolen(rank.disturbance, kMostStealOfGroup); };
+  return std::any_of(validity.reasons.begin(), validity.reasons.end(), by_neighbours) ||
+         std::any_of(ranks.begin(), ranks.end(), by_hypervisor);
 }
 
 std::vector<std::int64_t> disturbed_cpus(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner) {

@@ -24,6 +24,10 @@ constexpr const char* kThrottled = "throttled";
 /// True where a reason passes, so that measuring again may help.
 bool is_passing(const Validity& validity);
 
+/// True where so much of a lock-step group's time was taken, by the hypervisor or by neighbours, that its ratios do not
+/// stand it: frameworks whose threads spin at barriers lose many times as much as others.
+bool is_starved(const Validity& validity, const std::vector<RankResult>& ranks);
+
 /// CPUs on which a reason "neighbours" was found; empty: on all that are allowed.
 std::vector<std::int64_t> disturbed_cpus(const std::vector<RankResult>& ranks, const std::vector<RankResult>& partner);
 

@@ -7,6 +7,7 @@
 #include "assay/compare/part_times.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/report/markup.hpp"
+#include "assay/report/pictures/naming.hpp"
 #include "assay/report/subjects/layers.hpp"
 #include "assay/report/subjects/verdicts/comparison.hpp"
 #include "assay/report/subjects/verdicts/families.hpp"
@@ -131,9 +132,10 @@ std::vector<std::string> campaigns_named(const CompareOptions& o, const std::vec
   return ids.size() == sides.size() ? ids : std::vector<std::string>{};
 }
 
-/// One campaign is a comparison of its own trials.
-void split_campaign(CompareOptions& o, store::Store& store, const std::vector<store::CampaignRow>& rows,
-                    std::vector<std::string>& campaigns) {
+/// One campaign is a comparison of its own trials; what they are called.
+std::vector<std::string> split_campaign(CompareOptions& o, store::Store& store,
+                                        const std::vector<store::CampaignRow>& rows,
+                                        std::vector<std::string>& campaigns) {
   const auto row = store::choose_campaign(rows, o.a, o.work.store);
   const auto trials = store.trials({.campaign = row.id});
   if (trials.size() != 2 && !(trials.size() > 2 && row.lockstep)) {
@@ -144,6 +146,9 @@ void split_campaign(CompareOptions& o, store::Store& store, const std::vector<st
   o.a = "trial:" + trials[0].id;
   o.b = "trial:" + trials[1].id;
   for (std::size_t i = 2; i < trials.size(); ++i) o.others.push_back("trial:" + trials[i].id);
+  std::vector<report::Named> named;
+  for (const auto& one : trials) named.push_back({&one.trial, ""});
+  return report::distinct_names(named);
 }
 
 std::vector<compare::PartTime> layers_of(store::Store& store, const compare::Side& side) {
@@ -213,9 +218,7 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
   out.rows = store.campaigns();
   out.names = sides_of(o);
   if (o.b.empty()) {
-    split_campaign(o, store, out.rows, campaigns);
-    out.names = sides_of(o);
-    for (auto& name : out.names) name = name.substr(0, 14);
+    out.names = split_campaign(o, store, out.rows, campaigns);
     check_explain(o);
   } else if (campaigns.empty()) {
     campaigns = campaigns_named(o, out.rows);
