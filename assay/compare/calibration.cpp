@@ -79,7 +79,7 @@ bool knows(const std::vector<Calibration>& calibrations, const std::string& plat
                      [&](const Calibration& one) { return one.platform == platform; });
 }
 
-std::vector<Calibration> calibrations(store::Store& store) {
+std::vector<Calibration> calibrations(store::Archive& store) {
   std::map<std::string, Calibration> newest;
   for (const auto& artifact : store.artifacts(kCalibrationKind)) {
     auto one = from_json<Calibration>(artifact.content, kCalibrationKind);

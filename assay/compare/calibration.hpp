@@ -77,6 +77,6 @@ double detectable(const Noise& noise, Method method, double n);
 bool knows(const std::vector<Calibration>& calibrations, const std::string& platform);
 
 /// The newest calibration of each platform that a store holds.
-std::vector<Calibration> calibrations(store::Store& store);
+std::vector<Calibration> calibrations(store::Archive& store);
 
 }  // namespace assay::compare

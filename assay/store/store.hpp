@@ -89,21 +89,13 @@ struct Artifact {
   json content;
 };
 
-/// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
-/// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then, and the
-/// store can be used again once the disk is well. A store that cannot be used now (its server does not answer, another
-/// program keeps its file locked, its file was removed) raises Error{away}: whether the call has happened is not known
-/// then; the next call tries again. A right that is missing raises Error{forbidden}. A store is used by one thread at a
-/// time; each opens its own.
-class Store : public RunQueue {
+/// What was planned and measured, for those who read it. Rows that another program has spoiled are left out;
+/// open_store() is told who hears of it.
+class Archive {
  public:
-  /// Adds the runs that are missing for `campaign`, in one transaction; the same plan twice adds nothing.
-  /// `again` starts the next round. Without it the newest round is extended or found finished. Rounds count from 0.
-  virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
+  virtual ~Archive() = default;
 
-  // What follows leaves out a row that another program has spoiled; open_store() is told who hears of it.
   virtual std::optional<json> platform(const std::string& id) = 0;
-
   virtual std::vector<HeldRun> held(const std::string& campaign) = 0;  ///< by host and process
   virtual std::vector<TrialRow> trials(const Filter& filter) = 0;      ///< in the order planned
   virtual std::vector<RunRow> runs(const Filter& filter) = 0;  ///< records, ordered by trial as planned, index, attempt
@@ -115,6 +107,12 @@ class Store : public RunQueue {
   virtual void put_artifact(const std::string& kind, const std::string& inputs_hash, const json& content) = 0;
   virtual std::vector<Artifact> artifacts(const std::string& kind) = 0;  ///< oldest first
   virtual void remove_artifact(const std::string& kind, const std::string& inputs_hash) = 0;
+};
+
+/// What the owner of a store does with it as a whole.
+class Administration {
+ public:
+  virtual ~Administration() = default;
 
   /// Removes a campaign with its runs and records, and its trials that no other campaign has; in one transaction.
   /// Throws Error{usage} where there is none, or while agents hold runs of it.
@@ -132,6 +130,19 @@ class Store : public RunQueue {
 
   /// What it holds; without the program's version and spools, of which a store knows nothing.
   virtual StoreInfo info() = 0;
+};
+
+/// Everything Assay knows. One writer's transaction is atomic and durable when a call returns.
+/// Failures of the disk raise Error{no_space} or Error{not_durable}; nothing of the call has happened then, and the
+/// store can be used again once the disk is well. A store that cannot be used now (its server does not answer, another
+/// program keeps its file locked, its file was removed) raises Error{away}: whether the call has happened is not known
+/// then; the next call tries again. A right that is missing raises Error{forbidden}. A store is used by one thread at a
+/// time; each opens its own.
+class Store : public RunQueue, public Archive, public Administration {
+ public:
+  /// Adds the runs that are missing for `campaign`, in one transaction; the same plan twice adds nothing.
+  /// `again` starts the next round. Without it the newest round is extended or found finished. Rounds count from 0.
+  virtual Planned plan(const plan::Campaign& campaign, bool again) = 0;
 };
 
 /// How a store is opened.

@@ -27,19 +27,19 @@ std::string record_text(const Record& record) {
   return to_json(record).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::unordered_map<std::string, Trial> trials_by_id(store::Store& store, const store::Filter& filter) {
+std::unordered_map<std::string, Trial> trials_by_id(store::Archive& store, const store::Filter& filter) {
   std::unordered_map<std::string, Trial> trials;
   for (auto& row : store.trials(filter)) trials.emplace(row.id, std::move(row.trial));
   return trials;
 }
 
-void export_csv(store::Store& store, const store::Filter& filter, Output& out) {
+void export_csv(store::Archive& store, const store::Filter& filter, Output& out) {
   const auto trials = trials_by_id(store, filter);
   out.write(report::csv_header());
   store.records(filter, [&](const Record& record) { out.write(report::csv_row(record, trials.at(record.trial))); });
 }
 
-void export_json(store::Store& store, const store::Filter& filter, Output& out) {
+void export_json(store::Archive& store, const store::Filter& filter, Output& out) {
   out.write("{\"trials\": [");
   const char* comma = "\n";
   for (const auto& row : store.trials(filter)) {
@@ -55,7 +55,7 @@ void export_json(store::Store& store, const store::Filter& filter, Output& out) 
   out.write("]}\n");
 }
 
-void export_trace(store::Store& store, const store::Filter& filter, Output& out) {
+void export_trace(store::Archive& store, const store::Filter& filter, Output& out) {
   const auto trials = trials_by_id(store, filter);
   report::ChromeTrace trace([&](const std::string& text) { out.write(text); });
   store.records(filter, [&](const Record& record) { trace.add(record, trials.at(record.trial)); });

@@ -8,7 +8,7 @@
 namespace assay::report {
 namespace {
 
-void add_rooflines(store::Store& store, model::Machines& machines) {
+void add_rooflines(store::Archive& store, model::Machines& machines) {
   const auto roofs = known_roofline(store);
   for (const auto& peak : roofs.peaks) {
     auto& known = machines[peak.platform].peak;
@@ -26,7 +26,7 @@ bool can_be_fitted(const model::LinkPoints& points) {
   return std::unique(sizes.begin(), sizes.end()) - sizes.begin() >= 3;
 }
 
-void add_links(store::Store& store, model::Machines& machines) {
+void add_links(store::Archive& store, model::Machines& machines) {
   std::map<std::string, double> errors;
   for (const auto& points : model::link_points(store.trials({}), store.runs({}))) {
     if (!can_be_fitted(points)) continue;
@@ -43,7 +43,7 @@ void add_links(store::Store& store, model::Machines& machines) {
 
 }  // namespace
 
-model::Machines known_machines(store::Store& store) {
+model::Machines known_machines(store::Archive& store) {
   model::Machines machines;
   add_rooflines(store, machines);
   add_links(store, machines);

@@ -120,7 +120,7 @@ std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const
   return results;
 }
 
-std::vector<Result> results_of(store::Store& store, const store::Filter& filter) {
+std::vector<Result> results_of(store::Archive& store, const store::Filter& filter) {
   return results_of(store.trials(filter), store.runs(filter));
 }
 

@@ -66,6 +66,6 @@ std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const
                                double confidence = 0.95);
 
 /// The results of what `filter` chooses from a store.
-std::vector<Result> results_of(store::Store& store, const store::Filter& filter);
+std::vector<Result> results_of(store::Archive& store, const store::Filter& filter);
 
 }  // namespace assay::report

@@ -6,14 +6,14 @@
 
 namespace assay::report {
 
-Roofline known_roofline(store::Store& store) {
+Roofline known_roofline(store::Archive& store) {
   auto results = results_of(store, {.network = "gemm"});
   auto triads = results_of(store, {.network = "triad"});
   std::move(triads.begin(), triads.end(), std::back_inserter(results));
   return roofline_of(results);
 }
 
-void add_shares(store::Store& store, std::vector<Result>& results) {
+void add_shares(store::Archive& store, std::vector<Result>& results) {
   add_shares(results, known_roofline(store));
 }
 

@@ -16,9 +16,9 @@ std::vector<Result> results_of_campaign(const store::CampaignRow& campaign, cons
                                         const std::vector<store::RunRow>& runs);
 
 /// The best gemms and triads that the store knows.
-Roofline known_roofline(store::Store& store);
+Roofline known_roofline(store::Archive& store);
 
 /// Adds FLOP/s, bytes/s and shares to results that were made otherwise.
-void add_shares(store::Store& store, std::vector<Result>& results);
+void add_shares(store::Archive& store, std::vector<Result>& results);
 
 }  // namespace assay::report

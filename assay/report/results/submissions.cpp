@@ -9,11 +9,11 @@ constexpr const char* kKind = "submission";
 
 }  // namespace
 
-void keep_submission(store::Store& store, const std::string& campaign, const Submission& submission) {
+void keep_submission(store::Archive& store, const std::string& campaign, const Submission& submission) {
   store.put_artifact(kKind, submission.id, {{"campaign", campaign}, {"submission", to_json(submission)}});
 }
 
-std::vector<Submission> submissions_of(store::Store& store, const std::string& campaign) {
+std::vector<Submission> submissions_of(store::Archive& store, const std::string& campaign) {
   std::vector<Submission> found;
   for (const auto& artifact : store.artifacts(kKind)) {
     if (artifact.content.value("campaign", "") != campaign) continue;
@@ -28,7 +28,7 @@ std::vector<Submission> submissions_of(store::Store& store, const std::string& c
   return found;
 }
 
-void remove_submissions(store::Store& store, const std::string& campaign) {
+void remove_submissions(store::Archive& store, const std::string& campaign) {
   for (const auto& artifact : store.artifacts(kKind)) {
     if (artifact.content.value("campaign", "") == campaign) store.remove_artifact(kKind, artifact.inputs_hash);
   }
