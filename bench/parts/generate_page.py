@@ -9,7 +9,8 @@ import statistics
 FEW_GROUPS = 6  # below them Assay gives no verdict
 HEAD = ("engine", "first token", "per token", "tokens/s out", "time beside the first", "weights", "cache", "of triad",
         "log-probabilities", "other next token")  # fmt: skip
-TITLES = {"fp16": "F16", "bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0"}
+TITLES = {"fp16": "F16", "bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0",
+          "int4": "INT4, made by ONNX Runtime GenAI from F32"}  # fmt: skip
 INTRO = """# The state of generation on CPUs
 
 *For those who choose an engine or a format of weights: every engine that has a worker here, on models with the same
@@ -74,6 +75,27 @@ def half_widths(sides):
     return [(high - low) / 2 / ratio for ratio, low, high, _ in sides.values() if low is not None and high is not None]
 
 
+def groups_of(part):
+    """Groups that all rows of a table have; an engine alone has runs in their place."""
+    _, _, rows, sides, runs = part
+    return min((side[3] for side in sides.values()), default=runs) if rows else 0
+
+
+def missing(parts, wanted, groups):
+    """Of the (shape, format) that are wanted: (shape, format, groups so far) where those are not enough."""
+    has = {part[:2]: groups_of(part) for part in parts}
+    return [(*one, has.get(one, 0)) for one in wanted if has.get(one, 0) < groups]
+
+
+def so_far(parts, wanted, groups):
+    """Whether all is measured, in words."""
+    left = missing(parts, wanted, groups)
+    if not left:
+        return f"All {len(wanted)} tables have their {groups} groups."
+    words = ", ".join(f"{shape} in {TITLES[precision]} ({count} of {groups} groups)" for shape, precision, count in left)
+    return f"{len(wanted) - len(left)} of {len(wanted)} tables are complete so far. Still to be measured: {words}."
+
+
 def row(result, side, accuracy):
     """A line of the table, from an entry of `assay show --json`."""
     worker, generated = result["trial"]["worker"], result.get("generated")
@@ -95,13 +117,13 @@ def table(rows):
 
 
 def page(parts, note):
-    """`parts`: (shape, format, rows, sides) in order; `note`: when and where it was measured."""
+    """`parts`: (shape, format, rows, sides, runs of each) in order; `note`: when it was measured, and how much."""
     widths = [width for part in parts for width in half_widths(part[3])]
     lines = [INTRO, "## Results", note]
     if widths:
         lines.append(f"Half-width of the ratios' intervals: {percent(statistics.median(widths))} in the median.")
     shape = None
-    for name, precision, rows, _ in parts:
+    for name, precision, rows, *_ in parts:
         if name != shape:
             lines.append(f"### {name}")
             shape = name

@@ -61,7 +61,19 @@ def test_a_disturbed_row_says_so_and_a_failed_one_has_its_reason():
 def test_the_page_has_a_table_for_each_format_and_the_width_of_its_ratios():
     sides = generate_page.sides_of(FAMILY)
     rows = [generate_page.row(result("a"), sides["a"], None), generate_page.row(result("b", "vllm"), sides["b"], None)]
-    text = generate_page.page([("llama_60m", "fp16", rows, sides), ("llama_60m", "q8_0", rows, sides)], "Written.")
+    parts = [("llama_60m", name, rows, sides, 6) for name in ("fp16", "q8_0")]
+    text = generate_page.page(parts, "Written.")
     assert text.count("### llama_60m") == 1 and "Weights in F16:" in text and "Weights in Q8_0:" in text
     assert "10 % in the median" in text  # half of 2.2 - 1.8, over 2
     assert "| vllm 1 |" in text
+
+
+def test_what_is_still_to_be_measured_is_said():
+    sides = generate_page.sides_of(FAMILY)  # of 6 groups
+    alone = generate_page.sides_of({})
+    parts = [("llama_60m", "fp16", [["a"]], sides, 6), ("llama_60m", "int4", [["a"]], alone, 4)]
+    wanted = [("llama_60m", "fp16"), ("llama_60m", "int4"), ("tinyllama_1b", "q8_0")]
+    assert generate_page.missing(parts, wanted, 6) == [("llama_60m", "int4", 4), ("tinyllama_1b", "q8_0", 0)]
+    told = generate_page.so_far(parts, wanted, 6)
+    assert told.startswith("1 of 3 tables are complete so far.") and "tinyllama_1b in Q8_0 (0 of 6 groups)" in told
+    assert generate_page.so_far(parts, wanted[:1], 6) == "All 1 tables have their 6 groups."
