@@ -84,6 +84,14 @@ void add_generation_phases(const Generation& asked, RankResult& rank) {
   }
 }
 
+std::vector<double> first_tokens(const RankResult& rank, const Generation& asked, std::size_t from) {
+  std::vector<double> out;
+  if (!has_tokens(rank, asked)) return out;
+  for (auto step = from; step < rank.samples_ns.size(); ++step)
+    out.push_back(static_cast<double>(tokens_of(rank, asked, step).last_first()));
+  return out;
+}
+
 std::optional<GeneratedSummary> summarise_tokens(const std::vector<RankResult>& ranks, const Generation& asked,
                                                  const std::vector<std::size_t>& from, const Summary& summary) {
   GatheredTokens gathered;

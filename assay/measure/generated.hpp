@@ -11,6 +11,9 @@ namespace assay::measure {
 /// steps after the warm-up, with those steps as phase_step_ns.
 void add_generation_phases(const Generation& asked, RankResult& rank);
 
+/// Of each step from `from` on: nanoseconds until every sequence has its first token. Empty where there are no tokens.
+std::vector<double> first_tokens(const RankResult& rank, const Generation& asked, std::size_t from);
+
 /// What the tokens of all processes say, each from its step `from` on. Tokens of different contexts are never pooled.
 /// Throughput follows from that of `summary`. Null where a process has no tokens.
 std::optional<GeneratedSummary> summarise_tokens(const std::vector<RankResult>& ranks, const Generation& asked,

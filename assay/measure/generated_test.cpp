@@ -57,6 +57,14 @@ TEST(Generated, PhasesEndWithTheLastFirstTokenAndWithTheLastToken) {
   EXPECT_EQ(rank.phase_step_ns, (std::vector<std::int64_t>{60, 62, 160}));
 }
 
+TEST(Generated, FirstTokensAreThereWhenTheLastSequenceHasOne) {
+  EXPECT_EQ(steady_first_tokens({generating_rank()}, generating_trial()), (std::vector<double>{24, 26, 28}));
+  auto none = generating_rank();
+  none.tokens_ns.clear();
+  EXPECT_TRUE(steady_first_tokens({none}, generating_trial()).empty());
+  EXPECT_TRUE(steady_first_tokens({generating_rank()}, Trial{}).empty());
+}
+
 TEST(Generated, OneTokenHasNoTimeBetweenTokens) {
   RankResult rank;
   rank.samples_ns = {10, 12};

@@ -13,9 +13,10 @@ struct Kind {
   std::vector<const char*> settings;
 };
 
-const std::array<Kind, 4>& kinds() {
-  static const std::array<Kind, 4> all{{{"scheduler pools", {"inter_op"}},
+const std::array<Kind, 5>& kinds() {
+  static const std::array<Kind, 5> all{{{"scheduler pools", {"inter_op"}},
                                         {"operator threads", {"intra_op"}},
+                                        {"prompts", {"prefill_threads", "prefill_tokens"}},
                                         {"library", {"library_threads", "spin", "allocator", "env"}},
                                         {"placement", {"instances", "affinity", "memory_bind"}}}};
   return all;

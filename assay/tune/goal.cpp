@@ -15,9 +15,13 @@ namespace {
 // do not.
 constexpr double kSlope = 4;
 
+// A limit on the first token is one on its median, in the place of a quantile.
+const std::string kFirstToken = "ttft<";
+
 [[noreturn]] void bad_goal(const std::string& text) {
   fail(ErrorKind::usage,
-       "--goal: {} is not a valid goal. Write latency, throughput, or either with a limit: throughput@p99<50ms.",
+       "--goal: {} is not a valid goal. Write latency, throughput, tokens, or one with a limit: throughput@p99<50ms, "
+       "tokens@ttft<500ms.",
        shown(text));
 }
 
@@ -45,17 +49,24 @@ Goal parse_goal(const std::string& text) {
   Goal goal;
   const auto at = text.find('@');
   const auto metric = text.substr(0, at);
-  if (metric == "throughput") {
-    goal.metric = Metric::throughput;
-  } else if (metric != "latency") {
-    bad_goal(text);
+  const auto& names = EnumNames<Metric>::names;
+  const auto* const known = std::find(names.begin(), names.end(), metric);
+  if (known == names.end()) bad_goal(text);
+  goal.metric = static_cast<Metric>(known - names.begin());
+  if (at == std::string::npos) return goal;
+  auto limit = text.substr(at + 1);
+  if (limit.starts_with(kFirstToken)) {
+    goal.limit_of = TimeOf::first_token;
+    limit = "p50<" + limit.substr(kFirstToken.size());
   }
-  if (at != std::string::npos) goal.limit = parse_limit(text, text.substr(at + 1));
+  goal.limit = parse_limit(text, limit);
   return goal;
 }
 
 std::string title(const Goal& goal) {
   if (!goal.limit) return name_of(goal.metric);
+  if (goal.limit_of == TimeOf::first_token)
+    return fmt::format("{}@{}{:g}ms", name_of(goal.metric), kFirstToken, goal.limit->seconds * 1e3);
   return fmt::format("{}@p{}<{:g}ms", name_of(goal.metric), goal.limit->percent, goal.limit->seconds * 1e3);
 }
 
@@ -82,6 +93,9 @@ std::optional<double> cost_of(const Goal& goal, const Summary& summary, const Ta
   std::optional<double> seconds;
   if (goal.metric == Metric::latency) {
     if (summary.median_ns) seconds = static_cast<double>(*summary.median_ns) / 1e9;
+  } else if (goal.metric == Metric::tokens) {
+    if (summary.generated && summary.generated->output_tokens_per_second > 0)
+      seconds = 1 / summary.generated->output_tokens_per_second;
   } else if (summary.samples_per_second && *summary.samples_per_second > 0) {
     seconds = 1 / *summary.samples_per_second;
   }

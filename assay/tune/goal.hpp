@@ -9,7 +9,7 @@
 
 namespace assay::tune {
 
-enum class Metric { latency, throughput };
+enum class Metric { latency, throughput, tokens };
 
 /// A bound on the tail: "p99<50ms".
 struct TailLimit {
@@ -27,19 +27,25 @@ struct Tail {
   double seconds = 0;     ///< the quantile that the limit is on, of one run: it leads the search and is not printed
 };
 
-/// What is sought: the shortest step, or the most samples a second, within a bound on the tail where there is one.
+/// What is sought: the shortest step, or the most samples or generated tokens a second, within a bound on the tail
+/// where there is one.
 struct Goal {
   Metric metric = Metric::latency;
   std::optional<TailLimit> limit;
+  TimeOf limit_of = TimeOf::step;  ///< or first_token: until every sequence of an answer has its first token
+
+  /// Whether only text that is generated has it.
+  bool of_generation() const { return metric == Metric::tokens || limit_of == TimeOf::first_token; }
 };
 
-/// "latency", "throughput", "throughput@p99<50ms". Throws Error{usage} that says what there is.
+/// "latency", "throughput", "throughput@p99<50ms", "tokens@ttft<500ms" (in the median). Throws Error{usage} that says
+/// what there is.
 Goal parse_goal(const std::string& text);
 std::string title(const Goal& goal);
 
-/// What a run costs, in seconds: of a step, or of a sample through all instances together. A run beyond the limit costs
-/// as much more as would take it there with a strong slope, so that the search is led back. Null where it has no
-/// result. `tail` is read where the goal has a limit.
+/// What a run costs, in seconds: of a step, or of a sample or token through all instances together. A run beyond the
+/// limit costs as much more as would take it there with a strong slope, so that the search is led back. Null where it
+/// has no result. `tail` is read where the goal has a limit.
 std::optional<double> cost_of(const Goal& goal, const Summary& summary, const Tail& tail = {});
 
 /// The part of that for exceeding the limit; 1 where it is kept.
@@ -65,7 +71,7 @@ struct EnumNames<stats::Kept> {
 
 template <>
 struct EnumNames<tune::Metric> {
-  static constexpr std::array<const char*, 2> names{"latency", "throughput"};
+  static constexpr std::array<const char*, 3> names{"latency", "throughput", "tokens"};
 };
 
 }  // namespace assay

@@ -214,6 +214,7 @@ Settings canonical(Settings s, const Resources& resources) {
   if (s.affinity == Affinity::none) s.affinity.reset();
   if (s.allocator == Allocator::system) s.allocator.reset();
   if (s.memory_bind == MemoryBind::none || resources.nodes == 1) s.memory_bind.reset();
+  if (s.intra_op && s.prefill_threads == s.intra_op) s.prefill_threads.reset();  // which means as many
   return s;
 }
 

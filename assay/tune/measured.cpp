@@ -18,9 +18,12 @@ std::string subject_of(const std::vector<Trial>& candidates, const Goal& goal) {
   return "tune " + hash_hex(canonical_json(about));
 }
 
-/// Samples that one step of a side stands for.
-double samples_of(const Trial& trial) {
-  return static_cast<double>(trial.workload.batch * trial.settings.instances.value_or(1));
+/// Samples that one step of a side stands for, or tokens that it writes.
+double samples_of(const Trial& trial, Metric metric) {
+  const auto& asked = trial.workload.generate;
+  const auto of_process =
+      metric == Metric::tokens && asked ? asked->sequences * asked->output_tokens : trial.workload.batch;
+  return static_cast<double>(of_process * trial.settings.instances.value_or(1));
 }
 
 }  // namespace
@@ -55,7 +58,10 @@ std::vector<MeasuredObjective::Evaluation> MeasuredObjective::evaluations(const 
   if (setup_.goal.limit) {
     store_.records(filter, [&](const Record& record) {
       if (record.outcome.kind != OutcomeKind::ok) return;
-      const auto samples = measure::steady_samples(record.ranks, setup_.candidates[candidate]);
+      const auto& trial = setup_.candidates[candidate];
+      const auto samples = setup_.goal.limit_of == TimeOf::first_token
+                               ? measure::steady_first_tokens(record.ranks, trial)
+                               : measure::steady_samples(record.ranks, trial);
       tails[record.index] = tail_of(*setup_.goal.limit, samples);
     });
   }
@@ -107,8 +113,8 @@ std::optional<double> MeasuredObjective::log_ratio(const Evaluation& a, const Ev
   }
   if (!b.row.digest.pair_log_ratio) return {};
   double ratio = *b.row.digest.pair_log_ratio;  // of steps
-  if (setup_.goal.metric == Metric::throughput) {
-    ratio += std::log(samples_of(setup_.candidates[index_a]) / samples_of(setup_.candidates[index_b]));
+  if (const auto metric = setup_.goal.metric; metric != Metric::latency) {
+    ratio += std::log(samples_of(setup_.candidates[index_a], metric) / samples_of(setup_.candidates[index_b], metric));
   }
   return ratio + std::log(penalty_of(setup_.goal, b.tail) / penalty_of(setup_.goal, a.tail));
 }

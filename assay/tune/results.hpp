@@ -50,7 +50,7 @@ void describe(V& v, Gain& g) {
 
 /// One step on the way from framework-default to the best: what one kind of settings gains, those before it in place.
 struct Factor {
-  std::string name;      ///< scheduler pools, operator threads, library, placement, computation
+  std::string name;      ///< scheduler pools, operator threads, prompts, library, placement, computation
   std::string settings;  ///< "intra_op=1": what it changed
   Ratio gain;
 };
@@ -125,8 +125,8 @@ struct Results {
   std::int64_t search_runs = 0;  ///< until the choice was made, the race included
   double search_seconds = 0;
   std::int64_t verify_runs = 0;  ///< measured again afterwards, for gains without selection bias
-  /// Cost of the best, of a step, or of a sample where throughput was the goal: that of framework-default over the
-  /// gain.
+  /// Cost of the best, of a step, or of a sample or token where throughput or tokens were the goal: that of
+  /// framework-default over the gain.
   std::optional<double> seconds;
   bool within_limit = true;           ///< no more of the best's steps than allowed took longer than the limit
   std::optional<LimitVerdict> limit;  ///< whether that is proved; null where the goal has no limit

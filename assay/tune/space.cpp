@@ -16,6 +16,8 @@ struct Knobs {
   Numbers instances{std::nullopt};
   Numbers inter_op{std::nullopt};
   Numbers intra_op{std::nullopt};
+  Numbers prefill_threads{std::nullopt};
+  Numbers prefill_tokens{std::nullopt};
   std::vector<std::optional<Affinity>> affinity{std::nullopt};
   std::vector<std::optional<MemoryBind>> memory_bind{std::nullopt};
   std::vector<std::optional<Allocator>> allocator{std::nullopt};
@@ -35,9 +37,11 @@ class KnobChooser {
 
   Knobs choose() {
     Knobs knobs;
-    const bool trains = request_.named.front().workload.mode == Mode::train;
-    if (wants("instances", request_.metric == Metric::throughput && !trains,
-              trains ? "each would train a network of its own" : "side by side they make no step shorter")) {
+    const auto mode = request_.named.front().workload.mode;
+    if (wants("instances", request_.metric == Metric::throughput && mode == Mode::infer,
+              mode == Mode::train      ? "each would train a network of its own"
+              : mode == Mode::generate ? "each would hold the weights again; name them, or --sequences"
+                                       : "side by side they make no step shorter")) {
       knobs.instances = as_values(thread_counts(r_.usable_cores()));
     }
     // More pools than operators that can run at once stay idle; some more, because the width is only an average.
@@ -46,6 +50,7 @@ class KnobChooser {
     // Under a quota some more than it leaves, so that a measurement and not a rule decides.
     const auto most_threads = std::min(r_.threads, r_.quota ? 2 * r_.usable_threads() : r_.threads);
     if (follows("intra_op")) knobs.intra_op = as_values(thread_counts(most_threads));
+    if (mode == Mode::generate) choose_prefill(knobs, most_threads);
     choose_placement(knobs);
     if (wants("allocator", !situation_.allocators.empty(), "neither tcmalloc nor jemalloc is installed")) {
       knobs.allocator.insert(knobs.allocator.end(), situation_.allocators.begin(), situation_.allocators.end());
@@ -58,6 +63,12 @@ class KnobChooser {
   }
 
  private:
+  /// A worker without prefill_threads reads prompts with the threads that write.
+  void choose_prefill(Knobs& knobs, std::int64_t most_threads) {
+    if (follows("prefill_threads")) knobs.prefill_threads = as_values(thread_counts(most_threads));
+    if (follows("prefill_tokens")) knobs.prefill_tokens.insert(knobs.prefill_tokens.end(), {32, 128, 512, 2048});
+  }
+
   void choose_placement(Knobs& knobs) {
     const bool several = knobs.instances.size() > 1 || request_.fixed.count("instances") != 0;
     if (r_.quota) {
@@ -105,6 +116,13 @@ bool makes_sense(const Settings& s) {
   return s.memory_bind != MemoryBind::interleave || s.affinity != Affinity::compact;
 }
 
+/// Prompts are read in pieces only where a piece is less than all of them, and has a token of each.
+bool cuts_prompts(const Trial& trial) {
+  const auto& asked = trial.workload.generate;
+  const auto piece = trial.settings.prefill_tokens;
+  return !asked || !piece || (*piece < asked->prompt_tokens * asked->sequences && *piece >= asked->sequences);
+}
+
 template <typename T>
 void set_if(std::optional<T>& field, const std::optional<T>& value) {
   if (value) field = value;
@@ -115,19 +133,23 @@ void add_combinations(const Trial& base, const Knobs& knobs, std::vector<Trial>&
   for (const auto& instances : knobs.instances)
     for (const auto& inter_op : knobs.inter_op)
       for (const auto& intra_op : knobs.intra_op)
-        for (const auto& affinity : knobs.affinity)
-          for (const auto& memory_bind : knobs.memory_bind)
-            for (const auto& allocator : knobs.allocator)
-              for (const auto& spin : knobs.spin) {
-                auto& s = out.emplace_back(base).settings;
-                set_if(s.instances, instances);
-                set_if(s.inter_op, inter_op);
-                set_if(s.intra_op, intra_op);
-                set_if(s.affinity, affinity);
-                set_if(s.memory_bind, memory_bind);
-                set_if(s.allocator, allocator);
-                set_if(s.spin, spin);
-              }
+        for (const auto& prefill_threads : knobs.prefill_threads)
+          for (const auto& prefill_tokens : knobs.prefill_tokens)
+            for (const auto& affinity : knobs.affinity)
+              for (const auto& memory_bind : knobs.memory_bind)
+                for (const auto& allocator : knobs.allocator)
+                  for (const auto& spin : knobs.spin) {
+                    auto& s = out.emplace_back(base).settings;
+                    set_if(s.instances, instances);
+                    set_if(s.inter_op, inter_op);
+                    set_if(s.intra_op, intra_op);
+                    set_if(s.prefill_threads, prefill_threads);
+                    set_if(s.prefill_tokens, prefill_tokens);
+                    set_if(s.affinity, affinity);
+                    set_if(s.memory_bind, memory_bind);
+                    set_if(s.allocator, allocator);
+                    set_if(s.spin, spin);
+                  }
 }
 
 std::map<std::string, std::string> values_of(const Trial& trial) {
@@ -136,6 +158,10 @@ std::map<std::string, std::string> values_of(const Trial& trial) {
   for (const auto& [name, value] : settings.items()) values[name] = value.dump();
   values["precision"] = trial.workload.precision;
   values["batch"] = std::to_string(trial.workload.batch);
+  if (const auto& asked = trial.workload.generate) {
+    values["sequences"] = std::to_string(asked->sequences);
+    values["cache_precision"] = asked->cache_precision.value_or("null");
+  }
   return values;
 }
 
@@ -183,6 +209,7 @@ Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, cons
   for (auto& trial : all) {
     if (knobs.bounded && all_threads(trial.settings, 1) > most) continue;
     if (request.fixed.count("affinity") == 0 && !makes_sense(trial.settings)) continue;
+    if (request.fixed.count("prefill_tokens") == 0 && !cuts_prompts(trial)) continue;
     trial.settings = canonical(trial.settings, situation.resources);
     if (distinct.insert(trial_id(trial)).second) space.candidates.push_back(std::move(trial));
   }
@@ -214,12 +241,17 @@ std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const Situatio
 }
 
 std::vector<std::vector<double>> features_of(const std::vector<Trial>& candidates, const Resources& resources) {
-  static const std::set<std::string> kCounts{"instances", "inter_op", "intra_op", "batch"};
+  static const std::set<std::string> kCounts{"instances", "inter_op", "intra_op", "batch", "sequences"};
   std::map<std::string, std::map<std::string, std::size_t>> columns;  // name, value -> column
   std::size_t width = 5;
+  std::optional<std::size_t> prefill;  // the column of prefill_threads
   const auto all = values_of(candidates);
   for (const auto& name : names_that_vary(all)) {
     if (kCounts.count(name) != 0) continue;
+    if (name == "prefill_threads") {
+      prefill = width++;
+      continue;
+    }
     for (const auto& values : all) {
       const auto& value = values.at(name);
       if (value != "null" && columns[name].emplace(value, width).second) ++width;
@@ -232,12 +264,15 @@ std::vector<std::vector<double>> features_of(const std::vector<Trial>& candidate
     // What is left to a framework is most often a thread for each core.
     const auto unset_intra = std::max<std::int64_t>(resources.cores / s.instances.value_or(1), 1);
     const auto log = [](std::int64_t n) { return std::log2(static_cast<double>(n)); };
+    const auto intra = s.intra_op.value_or(unset_intra);
+    const auto& asked = trial.workload.generate;
     std::vector<double> row(width, 0.0);
     row[0] = log(s.instances.value_or(1));
     row[1] = log(s.inter_op.value_or(1));
-    row[2] = log(s.intra_op.value_or(unset_intra));
+    row[2] = log(intra);
     row[3] = log(all_threads(s, unset_intra)) - log(resources.cores);
-    row[4] = log(trial.workload.batch);
+    row[4] = log(trial.workload.batch * (asked ? asked->sequences : 1));
+    if (prefill) row[*prefill] = log(s.prefill_threads.value_or(intra));
     for (const auto& [name, value] : all[out.size()]) {
       const auto known = columns.find(name);
       if (known == columns.end()) continue;

@@ -29,19 +29,21 @@ struct Space {
 std::vector<std::int64_t> thread_counts(std::int64_t most);
 
 /// Every feasible combination. What was named is taken as it is; to that come, where the worker follows them and this
-/// machine gives a choice: instances (for throughput), inter_op, intra_op, affinity, memory_bind, allocator and spin.
+/// machine gives a choice: instances (for throughput), inter_op, intra_op, affinity, memory_bind, allocator and spin;
+/// where text is generated also prefill_threads and prefill_tokens.
 /// Threads in all are at most twice as many as can run at once, unless a number of threads was named. What changes
 /// numbers (precision), what is compiled and layouts vary only by name.
 Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation);
 
-/// Names of settings, precision and batch in which trials differ.
+/// Names of settings, precision, batch, sequences and cache_precision in which trials differ.
 std::vector<std::string> varied_of(const std::vector<Trial>& trials);
 
 /// The paper's rule shared out among 1, 2, 4, … instances, as far as the worker follows it.
 std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const Situation& situation);
 
-/// What a Gaussian process sees of each: logarithms of instances, inter_op, intra_op and of all threads over the cores,
-/// and a column for every other value that not all have.
+/// What a Gaussian process sees of each: logarithms of instances, inter_op, intra_op, of all threads over the cores and
+/// of the batch, times the sequences where text is generated; then of prefill_threads, where they vary; and a column
+/// for every other value that not all have.
 std::vector<std::vector<double>> features_of(const std::vector<Trial>& candidates, const Resources& resources);
 
 }  // namespace assay::tune

@@ -95,6 +95,30 @@ TEST(Space, of_training_has_one_instance_unless_more_are_named) {
                   "instances=2 intra_op=2", "affinity=compact instances=2 intra_op=2"));
 }
 
+TEST(Space, of_generation_varies_how_prompts_are_read) {
+  auto request = request_for(Metric::tokens);
+  request.named[0].workload.mode = Mode::generate;
+  request.named[0].workload.generate = Generation{.prompt_tokens = 100, .cache_precision = {}};
+  const auto situation = situation_on("pack:1 core:2 pu:1");
+  const auto space = space_of(request, worker_with({"intra_op", "prefill_threads", "prefill_tokens"}), situation);
+  // As many threads for prompts as for tokens is what nothing set means; pieces of 128 and more are the whole prompt.
+  EXPECT_THAT(
+      titles(space),
+      ElementsAre("intra_op=1", "intra_op=1 prefill_tokens=32", "intra_op=1 prefill_threads=2",
+                  "intra_op=1 prefill_threads=2 prefill_tokens=32", "intra_op=2 prefill_threads=1",
+                  "intra_op=2 prefill_threads=1 prefill_tokens=32", "intra_op=2", "intra_op=2 prefill_tokens=32"));
+  EXPECT_THAT(space.left_out, Contains(HasSubstr("instances: each would hold the weights again")));
+  // One that reads as it writes; a piece must have a token of each of 40 sequences.
+  request.named.push_back(request.named[0]);
+  request.named[1].workload.generate->sequences = 40;
+  const auto other = space_of(request, worker_with({"intra_op", "prefill_tokens"}), situation_on("pack:1 core:1 pu:1"));
+  EXPECT_THAT(titles(other),
+              ElementsAre("intra_op=1", "intra_op=1 prefill_tokens=32", "intra_op=1", "intra_op=1 prefill_tokens=128",
+                          "intra_op=1 prefill_tokens=512", "intra_op=1 prefill_tokens=2048"));
+  EXPECT_THAT(other.varied, ElementsAre("prefill_tokens", "sequences"));
+  EXPECT_THAT(other.left_out, Contains("prefill_threads: some has no such setting"));
+}
+
 TEST(Space, under_a_quota_has_few_threads_and_binds_nothing) {
   const auto space =
       space_of(request_for(Metric::throughput), worker_with({"intra_op"}), situation_on("pack:1 core:8 pu:1", 1));
@@ -149,14 +173,32 @@ TEST(Features, are_logarithms_and_a_column_for_each_other_value) {
   EXPECT_THAT(rows[2], ElementsAre(0, 0, 2, 0, 0, 0));  // left to the framework: a thread for each core
 }
 
+TEST(Features, of_generation_have_sequences_and_threads_of_prompts_as_logarithms) {
+  std::vector<Trial> trials(2);
+  for (auto& trial : trials) trial.workload.generate = Generation{.cache_precision = {}};
+  trials[0].settings.intra_op = 4;
+  trials[0].workload.generate->sequences = 8;
+  trials[1].settings.intra_op = 4;
+  trials[1].settings.prefill_threads = 2;
+  const auto rows = features_of(trials, {1, 1, 4, 4, {}});
+  EXPECT_THAT(rows[0], ElementsAre(0, 0, 2, 0, 3, 2));  // as many read as write
+  EXPECT_THAT(rows[1], ElementsAre(0, 0, 2, 0, 0, 1));
+}
+
 TEST(Goal, is_read_and_written) {
   EXPECT_EQ(title(parse_goal("latency")), "latency");
   EXPECT_EQ(title(parse_goal("throughput")), "throughput");
   EXPECT_EQ(title(parse_goal("throughput@p99<50ms")), "throughput@p99<50ms");
   EXPECT_EQ(title(parse_goal("latency@p90<2s")), "latency@p90<2000ms");
   EXPECT_EQ(title(parse_goal("latency@p95<1ms")), "latency@p95<1ms");
+  EXPECT_EQ(title(parse_goal("tokens")), "tokens");
+  EXPECT_EQ(title(parse_goal("tokens@ttft<.5s")), "tokens@ttft<500ms");
+  EXPECT_EQ(parse_goal("tokens@ttft<.5s").limit_of, TimeOf::first_token);
+  EXPECT_EQ(parse_goal("tokens@ttft<.5s").limit->percent, 50);
+  EXPECT_TRUE(parse_goal("latency@ttft<1s").of_generation() && parse_goal("tokens@p99<1s").of_generation());
+  EXPECT_FALSE(parse_goal("throughput@p99<1s").of_generation());
   for (const char* bad : {"", "speed", "throughput@", "throughput@p42<1ms", "throughput@p99>1ms", "throughput@p99<0ms",
-                          "throughput@p99<", "Latency"}) {
+                          "throughput@p99<", "Latency", "tokens@ttft", "tokens@ttft<0ms", "tokens@ttft<", "ttft<1s"}) {
     EXPECT_THROW(parse_goal(bad), Error) << bad;
   }
 }
@@ -170,6 +212,10 @@ TEST(Goal, costs_seconds_of_a_step_or_of_a_sample_and_more_beyond_the_limit) {
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput"), summary), .0025);
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<100ms"), summary, {30, 0, .1}), .0025);
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<50ms"), summary, {30, 1, .1}), .04);  // 2^4 times
+  EXPECT_FALSE(cost_of(parse_goal("tokens"), summary));                                      // nothing was generated
+  summary.generated.emplace().output_tokens_per_second = 50;
+  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("tokens@ttft<50ms"), summary, {30, 0, .05}), .02);
+  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("tokens@ttft<50ms"), summary, {30, 30, .1}), .32);  // 2^4 times
 }
 
 TEST(Goal, a_limit_is_judged_by_the_steps_beyond_it) {

@@ -38,6 +38,8 @@ std::string title_in(const Trial& trial, const std::vector<std::string>& varied)
   const auto varies = [&](const char* name) { return std::find(varied.begin(), varied.end(), name) != varied.end(); };
   if (varies("precision")) text = trial.workload.precision + ", " + text;
   if (varies("batch")) text = fmt::format("b{}, {}", trial.workload.batch, text);
+  if (varies("sequences") || varies("cache_precision"))
+    text = fmt::format("{}, {}", title(*trial.workload.generate), text);
   return text;
 }
 

@@ -89,6 +89,25 @@ struct Prepared {
   const plan::WorkerInfo* worker = nullptr;
 };
 
+/// Answers of different lengths are different work: the shortest would always win.
+void check_generation(const tune::Goal& goal, const std::vector<Trial>& trials) {
+  const auto& first = trials.front().workload;
+  if (goal.of_generation() && !first.generate) {
+    fail(ErrorKind::usage,
+         "--goal: {} is for text that is generated, and {} does not generate. Write latency or throughput, or give "
+         "--prompt-tokens.",
+         title(goal), shown(title(first)));
+  }
+  for (const auto& trial : trials) {
+    if (!first.generate || !trial.workload.generate) continue;
+    if (trial.workload.generate->prompt_tokens != first.generate->prompt_tokens ||
+        trial.workload.generate->output_tokens != first.generate->output_tokens) {
+      fail(ErrorKind::usage, "{} and {} are two workloads: tune prompts and answers of one length at a time.",
+           shown(title(first)), shown(title(trial.workload)));
+    }
+  }
+}
+
 Prepared prepare(const TuneFlags& o, const plan::Catalog& catalog) {
   auto sweep = sweep_of(o.plan);
   sweep.add("network", {o.network, false, ""});
@@ -108,6 +127,7 @@ Prepared prepare(const TuneFlags& o, const plan::Catalog& catalog) {
   }
   Prepared prepared;
   prepared.goal = tune::parse_goal(o.goal);
+  check_generation(prepared.goal, request.named);
   prepared.situation = situation_of(o, first.workload, prepared.platform);
   prepared.worker = catalog.find(first.worker);
   request.metric = prepared.goal.metric;
@@ -235,7 +255,8 @@ void add_tune(CLI::App& command, Invocation& invocation) {
   command.add_option("network", o->network, "Measure this network, or your own file");
   command
       .add_option("--goal", o->goal,
-                  "Look for the best latency, throughput, or throughput with a limit: throughput@p99<50ms")
+                  "Look for the best latency, throughput or tokens a second, or one of them with a limit: "
+                  "throughput@p99<50ms, tokens@ttft<500ms")
       ->capture_default_str();
   command.add_option("--budget", o->budget, "Choose after this many runs, or a time such as 20m")
       ->capture_default_str();

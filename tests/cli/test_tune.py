@@ -109,6 +109,53 @@ def test_a_limit_is_judged_by_the_binomial_bound(tune, document):
     assert undecided["verdict"] == "undecided" and 0 < undecided["samples"] < 459
 
 
+# Prompts are read the faster the more of 8 threads do it; tokens are written fastest by 2. With threads(p) as above,
+# reading: .1 + .9 / p; writing: 1, .55 and, for 4 and 8 threads, .55 + .25 (p - 2) / 2. An answer is 100 + 11 tokens.
+GENERATE = ["--prompt-tokens", "100", "--output-tokens", "11", "--option", "intra_most=8", "--option", "token_cores=2"]
+READERS = ["--intra-op", "1,2,4", "--prefill-threads", "1,4,8", "--inter-op", "1", "--allocator", "null"]
+
+
+def first_ms(readers, sequences):
+    return (2 + 0.01 * 100 * sequences) * (0.1 + 0.9 / readers)
+
+
+def tokens_per_second(readers, writing, sequences):
+    gaps = sum(0.5 + 0.001 * (100 + i) for i in range(1, 11)) * writing
+    return 11 * sequences / (first_ms(readers, sequences) + gaps) * 1e3
+
+
+def test_most_tokens_within_a_limit_on_the_first_are_those_of_the_law(tune, document):
+    command = [*TOY, *GENERATE, *READERS, "--sequences", "1,2,4,8", "--budget", 120, "--no-split", "--pairs", 4]
+    limit = 1.5
+    # 8 threads begin 4 answers in 1.275 ms and 8 in 2.125 ms; 4 threads begin 2 in 1.3 ms and 4 in 1.95 ms.
+    assert first_ms(8, 4) < limit < min(first_ms(8, 8), first_ms(4, 4))
+    found = document(tune(*command, "--goal", f"tokens@ttft<{limit}ms", "--json"))
+    assert settings_of(found) == {"intra_op": 2, "inter_op": 1, "prefill_threads": 8}
+    assert found["workload"]["generate"]["sequences"] == 4
+    best = tokens_per_second(8, 0.55, 4)
+    results = found["results"]
+    assert results["limit"]["verdict"] == "proved" and results["limit"]["over"] == 0
+    cheapest = min(one["seconds"][0] for one in results["tried"] if "x4" in one["title"])
+    assert cheapest == pytest.approx(1 / best, rel=0.02)
+    # Nothing set: one answer by one thread begins after 3 ms, twice the limit, which counts as 16 times as slow.
+    default = next(gain for gain in results["gains"] if gain["baseline"] == "framework-default")
+    assert default["gain"]["value"] == pytest.approx(16 * best / tokens_per_second(1, 1, 1), rel=0.02)
+    told = tune("--tuned", "toy-fake-tokens@ttft<1.5ms").stdout
+    assert "The limit of tokens@ttft<1.5ms is kept (99 % confidence): 0 of " in told and "answers began later" in told
+    assert "k/s of tokens" in told
+    # Without the limit 8 answers at once write most.
+    free = document(tune(*command, "--goal", "tokens", "--json"))
+    assert free["workload"]["generate"]["sequences"] == 8
+    assert settings_of(free) == settings_of(found)
+
+
+def test_a_goal_of_tokens_is_for_generated_text_of_one_length(tune):
+    told = tune(*TOY, "--goal", "tokens@ttft<500ms", code=2).stderr
+    assert "tokens@ttft<500ms is for text that is generated" in told and "--prompt-tokens" in told
+    lengths = ["--prompt-tokens", "8,16", "--goal", "tokens"]
+    assert "tune prompts and answers of one length at a time" in tune(*TOY, *lengths, code=2).stderr
+
+
 def test_a_dry_run_shows_guides_and_candidates_of_another_machine(tune, tmp_path):
     machine = ["--dry-run", "--machine", "pack:2 [numa] core:24 pu:2"]
     plan = json.loads(tune(*TOY, *machine, "--goal", "throughput", "--json").stdout)

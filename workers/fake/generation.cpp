@@ -17,6 +17,21 @@ double gap_ns(const GenerationLaw& law, const Generation& asked, std::int64_t to
 
 }  // namespace
 
+GenerationLaw on_threads(const GenerationLaw& law, const Law& steps, const Settings& settings) {
+  Settings reading = settings;
+  if (settings.prefill_threads) reading.intra_op = settings.prefill_threads;
+  Law writing = steps;
+  if (law.token_cores > 0) writing.cores = writing.intra_most = law.token_cores;
+  const double prefill = threads_factor(steps, reading) * steps.scale;
+  const double decode = threads_factor(writing, settings) * steps.scale;
+  GenerationLaw out = law;
+  out.first_token_ns *= prefill;
+  out.prompt_token_ns *= prefill;
+  out.token_ns *= decode;
+  out.growth_ns *= decode;
+  return out;
+}
+
 double answer_ns(const GenerationLaw& law, const Generation& asked) {
   double total = first_ns(law, asked);
   for (std::int64_t i = 1; i < asked.output_tokens; ++i) total += gap_ns(law, asked, i);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/core/workloads/generation.hpp"
+#include "workers/fake/law.hpp"
 
 namespace assay::fake {
 
@@ -16,7 +17,13 @@ struct GenerationLaw {
   std::int64_t stall_token = 0;  ///< which one stalls; 0: none
   double stall_ns = 0;           ///< how long
   std::int64_t stall_every = 5;  ///< in every so many-th step
+  std::int64_t token_cores =
+      0;  ///< threads that shorten a token after the first, more cost time; 0: as the law of steps
 };
+
+/// The law at these settings: prompts are read by prefill_threads, or else by intra_op, and tokens written by intra_op.
+/// A stall takes as long with any number of threads.
+GenerationLaw on_threads(const GenerationLaw& law, const Law& steps, const Settings& settings);
 
 /// Of a whole answer without a stall, at factor 1.
 double answer_ns(const GenerationLaw& law, const Generation& asked);

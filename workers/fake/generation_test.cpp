@@ -15,6 +15,27 @@ TEST(GenerationLaw, TokensComeWhenTheLawSaysForEverySequence) {
   EXPECT_EQ(answer_times({}, asked, 0, 2, tokens), 6'446'000);
 }
 
+TEST(GenerationLaw, ThreadsOfPromptsAndOfTokensActApart) {
+  Law steps;
+  steps.intra_most = 8;
+  steps.scale = 2;
+  GenerationLaw law;
+  law.token_cores = 2;
+  law.stall_ns = 7;
+  Settings settings;
+  settings.intra_op = 4;
+  settings.prefill_threads = 8;
+  // Prompts with 8 threads of 8: .1 + .9 / 8 = .2125. Tokens with 4 where 2 help: .1 + .9 / 2 + .25 * 2 / 2 = .8.
+  const auto out = on_threads(law, steps, settings);
+  EXPECT_DOUBLE_EQ(out.first_token_ns, 2'000'000 * .2125 * 2);
+  EXPECT_DOUBLE_EQ(out.prompt_token_ns, 10'000 * .2125 * 2);
+  EXPECT_DOUBLE_EQ(out.token_ns, 500'000 * .8 * 2);
+  EXPECT_DOUBLE_EQ(out.growth_ns, 1'000 * .8 * 2);
+  EXPECT_DOUBLE_EQ(out.stall_ns, 7);
+  settings.prefill_threads.reset();  // then 4 read as well: .1 + .9 / 4
+  EXPECT_DOUBLE_EQ(on_threads(law, steps, settings).first_token_ns, 2'000'000 * .325 * 2);
+}
+
 TEST(GenerationLaw, OneTokenStallsInEveryFifthStepAlone) {
   GenerationLaw law;
   law.stall_token = 1;

@@ -66,6 +66,7 @@ GenerationLaw read_generation_law(worker::Options& options) {
   law.stall_token = options.integer("stall_token", law.stall_token, 0, 1'000'000);
   law.stall_ns = options.number("stall_ns", law.stall_ns, 0, kMostNs);
   law.stall_every = options.integer("stall_every", law.stall_every, 1, 1'000'000);
+  law.token_cores = options.integer("token_cores", law.token_cores, 0, 4096);
   return law;
 }
 
@@ -80,12 +81,15 @@ class Fake : public worker::Framework {
     if (prepare.workload.precision != "fp32") {
       worker::refuse("precision {}: there is only fp32 here.", shown(prepare.workload.precision));
     }
-    worker::refuse_settings_beyond(prepare.settings, {"intra_op", "inter_op", "spin", "library_threads"});
+    worker::refuse_settings_beyond(prepare.settings,
+                                   {"intra_op", "inter_op", "spin", "library_threads", "prefill_threads"});
+    if (prepare.settings.prefill_threads && !prepare.workload.generate)
+      worker::refuse("prefill_threads {}: there is no prompt to read.", *prepare.settings.prefill_threads);
 
     auto options = options_of(prepare);
     law_ = read_law(options);
     generation_ = prepare.workload.generate;
-    if (generation_) generation_law_ = read_generation_law(options);
+    if (generation_) generation_law_ = on_threads(read_generation_law(options), law_, prepare.settings);
     pace_ = options.integer("pace", 0, 0, 1) == 1;
     real_clock_ = options.choice("clock", {"computed", "real"}) == "real";
     const auto layers = options.integer("layers", 4, 1, 10'000);
@@ -101,9 +105,8 @@ class Fake : public worker::Framework {
     mode_ = prepare.workload.mode;
     parts_ns_.resize(phases_of(mode_).names.size());
     draw_ = {prepare.seed, prepare.rank, prepare.instance};
-    typical_ns_ = generation_
-                      ? threads_factor(law_, prepare.settings) * law_.scale * answer_ns(generation_law_, *generation_)
-                      : typical_ns(law_, prepare.workload, prepare.settings);
+    typical_ns_ =
+        generation_ ? answer_ns(generation_law_, *generation_) : typical_ns(law_, prepare.workload, prepare.settings);
     if (typical_ns_ > kMostNs) worker::refuse("a step of {} ns is longer than {} ns.", typical_ns_, kMostNs);
     touch(static_cast<std::size_t>(memory_bytes));
     if (misbehaviour_.at == Stage::prepare) misbehave(misbehaviour_, channel_);
@@ -135,6 +138,8 @@ class Fake : public worker::Framework {
                           {"inter_op", prepare.settings.inter_op.value_or(1)}};
     prepared.virtual_time = !pace_;
     if (generation_) {
+      prepared.effective["prefill_threads"] =
+          prepare.settings.prefill_threads.value_or(prepare.settings.intra_op.value_or(1));
       prepared.tokens = static_cast<std::size_t>(generation_->sequences * generation_->output_tokens);
       prepared.weights_bytes = parameters * 4;
       prepared.cache_bytes = generation_->sequences * (generation_->prompt_tokens + generation_->output_tokens) * 8;
@@ -169,8 +174,7 @@ class Fake : public worker::Framework {
 
   /// Fills the times of the step's tokens; what the whole answer took by the law.
   std::int64_t generate(Step& step, double factor) const {
-    const double scale = typical_ns_ / answer_ns(generation_law_, *generation_);
-    return answer_times(generation_law_, *generation_, step.number, scale * factor, step.tokens_ns);
+    return answer_times(generation_law_, *generation_, step.number, factor, step.tokens_ns);
   }
 
   /// Sleeps for the bulk and spins to the deadline, because a sleep alone ends late.

@@ -165,6 +165,18 @@ std::vector<double> steady_samples(const std::vector<RankResult>& ranks, const T
   return sorted_samples(steady_series(ranks, is_together(ranks, trial), scenario_of(trial.workload.load).has_value()));
 }
 
+std::vector<double> steady_first_tokens(const std::vector<RankResult>& ranks, const Trial& trial) {
+  if (!trial.workload.generate) return {};
+  std::vector<double> out;
+  const auto series = steady_series(ranks, false, false);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto of_rank = first_tokens(ranks[i], *trial.workload.generate, series[i].from);
+    out.insert(out.end(), of_rank.begin(), of_rank.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial) {
   Summarised out;
   auto& summary = out.summary;

@@ -21,4 +21,8 @@ Summarised summarise(const std::vector<RankResult>& ranks, const Trial& trial);
 /// The samples of all processes that such figures rest on, sorted, in nanoseconds.
 std::vector<double> steady_samples(const std::vector<RankResult>& ranks, const Trial& trial);
 
+/// The same of first tokens: for each of those steps, until all its sequences have one. Empty where nothing is
+/// generated.
+std::vector<double> steady_first_tokens(const std::vector<RankResult>& ranks, const Trial& trial);
+
 }  // namespace assay::measure

@@ -52,6 +52,7 @@ Table factors_table(const std::vector<tune::Factor>& factors) {
 
 std::string cost_text(const std::string& goal, double seconds) {
   if (goal.starts_with("throughput")) return format_rate(1 / seconds);
+  if (goal.starts_with("tokens")) return format_rate(1 / seconds) + " of tokens";
   return format_duration(seconds * 1e9) + " a step";
 }
 
@@ -74,7 +75,9 @@ std::string limit_text(const tune::Tuning& tuning) {
     if (results.within_limit) return "";
     return fmt::format("None that was measured keeps the limit of {}: these come nearest.", tuning.goal);
   }
-  const auto counts = fmt::format("{} of {} steps took longer", results.limit->over, results.limit->samples);
+  const auto counts =
+      fmt::format("{} of {} {}", results.limit->over, results.limit->samples,
+                  tuning.goal.find("@ttft<") == std::string::npos ? "steps took longer" : "answers began later");
   switch (results.limit->verdict) {
     case stats::Kept::proved:
       return fmt::format("The limit of {} is kept (99 % confidence): {}.", tuning.goal, counts);
