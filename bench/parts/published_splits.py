@@ -2,7 +2,7 @@
 
 Kernels: three shapes in ten are held out, by a hash of what was measured without the device, so that a shape is held
 out on every device. Serving: tensor splits of 2 and the whole of GB200 are held out of aic_llm_serving_dense; of
-splitwise_inference each configuration in turn.
+splitwise_inference each configuration in turn. Parameter servers: rows of ddl_2020 with more than 8 devices.
 """
 
 import csv
@@ -87,3 +87,14 @@ def stopped_short(row, rows):
         and other["prompt_tokens"] == row["prompt_tokens"]
     ]
     return any(float(row["ttft_ms_median"]) < float(other["ttft_ms_median"]) for other in half)
+
+
+SERVER_METHODS = ("bsp-ps", "wfbp-ps", "bytescheduler-ps")
+MOST_CALIBRATED_DEVICES = 8
+
+
+def server_split(rows):
+    """Of ddl_2020: the rows of parameter servers that calibrate, on up to 8 devices, and those held out, on 16 and 32."""
+    known = [row for row in rows if row["method"] in SERVER_METHODS]
+    small = [row for row in known if int(row["devices"]) <= MOST_CALIBRATED_DEVICES]
+    return small, [row for row in known if int(row["devices"]) > MOST_CALIBRATED_DEVICES]
