@@ -1,5 +1,6 @@
 #include "assay/model/law.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace assay::model {
@@ -24,6 +25,14 @@ std::string text_of(const Power& power) {
   return power.exponent == 1 ? base : fmt::format("{}^{:.3g}", base, power.exponent);
 }
 
+/// The value that a factor of text has at a level.
+double value_of_level(const Factor& factor, const std::string& level) {
+  const auto names = factor.names.value_or(std::vector<std::string>());
+  const auto found = std::find(names.begin(), names.end(), level);
+  if (found == names.end()) fail(ErrorKind::bad_input, "{} has no level {}.", shown(factor.name), shown(level));
+  return static_cast<double>(found - names.begin() + 1);
+}
+
 }  // namespace
 
 double shaped(Shape shape, double x) {
@@ -41,8 +50,10 @@ double shaped(Shape shape, double x) {
 }
 
 Evaluator::Evaluator(const Law& law, const std::vector<Factor>& factors) {
+  if (!law.by.empty()) by_ = index_of(factors, law.by);
   for (const auto& term : law.terms) {
-    auto& compiled = terms_.emplace_back(Compiled{term.coefficient, {}});
+    const double level = term.level.empty() ? 0 : value_of_level(factors.at(by_), term.level);
+    auto& compiled = terms_.emplace_back(Compiled{term.coefficient, {}, level});
     for (const auto& power : term.powers) {
       compiled.places.push_back({index_of(factors, power.factor), power.shape, power.exponent});
     }
@@ -52,6 +63,7 @@ Evaluator::Evaluator(const Law& law, const std::vector<Factor>& factors) {
 double Evaluator::of_term(std::size_t term, const std::vector<double>& values) const {
   const auto& compiled = terms_[term];
   if (compiled.coefficient == 0) return 0;
+  if (compiled.level != 0 && values[by_] != compiled.level) return 0;
   double product = compiled.coefficient;
   for (const auto& place : compiled.places) {
     const double x = shaped(place.shape, values[place.factor]);
@@ -64,6 +76,16 @@ double Evaluator::seconds(const std::vector<double>& values) const {
   double sum = 0;
   for (std::size_t term = 0; term < terms_.size(); ++term) sum += of_term(term, values);
   return sum;
+}
+
+Law law_at(const Law& law, const std::string& level) {
+  Law one{law.family, {}, "", {}};
+  for (const auto& term : law.terms) {
+    if (!term.level.empty() && term.level != level) continue;
+    one.terms.push_back(term);
+    one.terms.back().level.clear();
+  }
+  return one;
 }
 
 std::string formula_of_powers(const Term& term) {

@@ -42,6 +42,7 @@ struct Term {
   double coefficient = 0;
   std::vector<Power> powers;  ///< none: a constant time
   std::string meaning;        ///< of a term that a physical law brings, such as "latency"; else empty
+  std::string level{};        ///< counts at this level of the law's `by` only; empty: at all
 };
 
 template <typename V>
@@ -49,19 +50,27 @@ void describe(V& v, Term& t) {
   required(v, "coefficient", t.coefficient);
   v("powers", t.powers);
   v("meaning", t.meaning);
+  v("level", t.level);
 }
 
 /// The time of a step as a sum of terms. Every family of laws comes to this; they differ in how they find the terms.
 struct Law {
   std::string family;
-  std::vector<Term> terms;  ///< their sum is the time in seconds
+  std::vector<Term> terms;         ///< their sum is the time in seconds
+  std::string by{};                ///< the factor of text whose levels it tells apart; empty: none
+  std::vector<std::string> own{};  ///< names of the constants that each level has for itself; levels share the others
 };
 
 template <typename V>
 void describe(V& v, Law& l) {
   required(v, "family", l.family);
   required(v, "terms", l.terms);
+  v("by", l.by);
+  v("own", l.own);
 }
+
+/// The law of one level: the terms that count there.
+Law law_at(const Law& law, const std::string& level);
 
 /// A value of a factor as a term sees it.
 double shaped(Shape shape, double x);
@@ -82,8 +91,10 @@ class Evaluator {
   struct Compiled {
     double coefficient;
     std::vector<Place> places;
+    double level;  ///< of the factor of text; 0: any
   };
   std::vector<Compiled> terms_;
+  std::size_t by_ = 0;  ///< place of the factor of text
 };
 
 /// "3.1e-05 batch^0.98 threads^-0.71 + 0.0021", for a person. Terms that are zero are left out.

@@ -11,16 +11,14 @@ namespace assay::model {
 namespace {
 
 void check(const Law& law, const std::vector<Factor>& factors) {
-  for (const auto& term : law.terms) {
-    for (const auto& power : term.powers) static_cast<void>(index_of(factors, power.factor));
-  }
+  static_cast<void>(Evaluator(law, factors));  // refuses what it does not know
 }
 
 }  // namespace
 
 std::vector<Factor> factors_of(const Model& model) {
   std::vector<Factor> factors;
-  for (const auto& range : model.ranges) factors.push_back({range.factor, range.role});
+  for (const auto& range : model.ranges) factors.push_back({range.factor, range.role, range.names});
   return factors;
 }
 

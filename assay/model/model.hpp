@@ -11,7 +11,7 @@
 
 namespace assay::model {
 
-constexpr std::int64_t kModelVersion = 1;
+constexpr std::int64_t kModelVersion = 2;  ///< 2: laws with constants of levels; others are still of version 1
 
 /// What was seen of a factor that was varied.
 struct Range {
@@ -20,6 +20,7 @@ struct Range {
   double low = 0;
   double high = 0;
   std::int64_t levels = 0;
+  std::optional<std::vector<std::string>> names = std::nullopt;  ///< of the levels of a factor of text
 };
 
 template <typename V>
@@ -29,6 +30,7 @@ void describe(V& v, Range& r) {
   required(v, "low", r.low);
   required(v, "high", r.high);
   required(v, "levels", r.levels);
+  v("names", r.names);
 }
 
 /// A factor that was seen at one level only: nothing is known of another.
@@ -50,6 +52,7 @@ struct Constant {
   std::optional<double> low;  ///< null where there are too few points to draw from
   std::optional<double> high;
   std::string sentence;
+  std::string level{};  ///< whose it is; empty: of all
 };
 
 template <typename V>
@@ -59,6 +62,7 @@ void describe(V& v, Constant& c) {
   v("low", c.low);
   v("high", c.high);
   v("sentence", c.sentence);
+  v("level", c.level);
 }
 
 /// How one family did. An error is how far off a time typically is: exp(mean |ln(said / measured)|) - 1 over points.
@@ -103,7 +107,7 @@ void describe(V& v, Uncertainty& u) {
 
 /// A law of the time of a step, with what it was made from and how far it can be trusted.
 struct Model {
-  std::int64_t model_version = kModelVersion;
+  std::int64_t model_version = 1;
   std::string name;
   std::string created_utc;
   std::string data;  ///< identity of the table it was fitted to

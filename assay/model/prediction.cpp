@@ -23,6 +23,22 @@ std::vector<double> logs_of(const std::vector<Law>& laws, const std::vector<Fact
   return logs;
 }
 
+/// The value that a level has in the model, or 0 where it was never measured. A number stands for its own text.
+double value_in_model(const Range& range, const Factor& factor, double value) {
+  const auto text = factor.names ? factor.names->at(static_cast<std::size_t>(value) - 1) : fmt::format("{:g}", value);
+  const auto found = std::find(range.names->begin(), range.names->end(), text);
+  return found == range.names->end() ? 0 : static_cast<double>(found - range.names->begin() + 1);
+}
+
+/// Why the model knows nothing of a level.
+std::string never_measured(const Range& range, const Factor& factor, double value) {
+  const auto text = factor.names ? factor.names->at(static_cast<std::size_t>(value) - 1) : fmt::format("{:g}", value);
+  std::string known;
+  for (const auto& name : *range.names) known += (known.empty() ? "" : ", ") + name;
+  return fmt::format("{} = {} was never measured, and its constants are its own; measured were {}", range.factor,
+                     shown(text), known);
+}
+
 /// Why the model knows nothing there; else sets how far out it is.
 std::optional<std::string> outside(const Model& model, const std::map<std::string, double>& asked, double& doublings) {
   for (const auto& fixed : model.fixed) {
@@ -33,6 +49,7 @@ std::optional<std::string> outside(const Model& model, const std::map<std::strin
     }
   }
   for (const auto& range : model.ranges) {
+    if (range.names) continue;
     const double value = asked.at(range.factor);
     const double out = std::max({0.0, std::log2(value / range.high), std::log2(range.low / value)});
     doublings = std::max(doublings, out);
@@ -53,6 +70,13 @@ Prediction predict(const Model& model, const std::vector<Factor>& factors, const
   for (const auto& range : model.ranges) {
     if (asked.count(range.factor) == 0) {
       fail(ErrorKind::usage, "the model needs a value of {}.", shown(range.factor));
+    }
+    if (!range.names) continue;
+    const auto f = index_of(factors, range.factor);
+    asked[range.factor] = value_in_model(range, factors[f], values[f]);
+    if (asked[range.factor] == 0) {
+      prediction.refused = never_measured(range, factors[f], values[f]);
+      return prediction;
     }
   }
   prediction.refused = outside(model, asked, prediction.doublings);

@@ -17,7 +17,9 @@ std::string name_of_term(const Term& term) {
 std::string values_text(const std::vector<Factor>& factors, const std::vector<double>& values) {
   std::string text;
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    text += fmt::format("{}{}={:g}", f == 0 ? "" : ", ", factors[f].name, values[f]);
+    const auto& names = factors[f].names;
+    const auto value = names ? (*names)[static_cast<std::size_t>(values[f]) - 1] : fmt::format("{:g}", values[f]);
+    text += fmt::format("{}{}={}", f == 0 ? "" : ", ", factors[f].name, value);
   }
   return text;
 }
@@ -30,31 +32,47 @@ std::string sentence_of_exponent(const std::string& factor, double exponent, boo
                      constant_aside ? ", the constant aside" : "");
 }
 
-/// Share of a term at each point, as its least and its most.
-std::string sentence_of_term(const Law& law, std::size_t term, const Table& points) {
-  const Evaluator evaluator(law, points.factors);
+/// Share of a term at each point, as its least and its most. `laws` has one for each level, or one for all.
+std::string sentence_of_term(const std::vector<Law>& laws, std::size_t term, const std::string& level,
+                             const Table& points) {
+  const auto* by = factor_of_text(points.factors);
   double least = 1;
   double most = 0;
-  for (const auto& row : points.rows) {
-    const double share = evaluator.of_term(term, row.values) / evaluator.seconds(row.values);
-    least = std::min(least, share);
-    most = std::max(most, share);
+  for (std::size_t k = 0; k < laws.size(); ++k) {
+    if (by != nullptr && !level.empty() && (*by->names)[k] != level) continue;
+    const Evaluator evaluator(laws[k], points.factors);
+    for (const auto& row : points.rows) {
+      if (by != nullptr && row.values[index_of(points.factors, by->name)] != static_cast<double>(k + 1)) continue;
+      const double share = evaluator.of_term(term, row.values) / evaluator.seconds(row.values);
+      least = std::min(least, share);
+      most = std::max(most, share);
+    }
   }
-  const auto name = name_of_term(law.terms[term]);
+  const auto name = name_of_term(laws.front().terms[term]);
   if (most < 0.005) return fmt::format("{}: nothing of it is seen", name);
   return fmt::format("{}: {:.0f} to {:.0f} % of the time", name, 100 * least, 100 * most);
 }
 
 void put_sentences(Model& model, const Table& points) {
+  std::vector<Law> laws;
+  const auto* by = factor_of_text(points.factors);
+  if (by == nullptr) laws.push_back(model.law);
+  for (std::size_t k = 0; by != nullptr && k < by->names->size(); ++k) {
+    laws.push_back(law_at(model.law, (*by->names)[k]));
+  }
   std::size_t term = 0;
+  std::string before;
   for (auto& constant : model.constants) {
+    const bool again = constant.name == before;  // of another level
+    before = constant.name;
     const bool is_exponent =
         model.family == "generic" && (constant.name.starts_with("p_") || constant.name.starts_with("q_"));
     if (is_exponent) {
       constant.sentence = sentence_of_exponent(constant.name.substr(2), constant.value, true);
     } else {
-      const auto at = constant.name == "C" ? model.law.terms.size() - 1 : term++;
-      constant.sentence = sentence_of_term(model.law, at, points);
+      if (again) --term;
+      const auto at = constant.name == "C" ? laws.front().terms.size() - 1 : term++;
+      constant.sentence = sentence_of_term(laws, at, constant.level, points);
     }
   }
 }

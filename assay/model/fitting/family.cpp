@@ -43,11 +43,16 @@ Law with_coefficients(Law law, const Table& table) {
   return law;
 }
 
+Law Family::with_constants(Law law, const std::vector<double>& values) const {
+  for (std::size_t k = 0; k < law.terms.size(); ++k) law.terms[k].coefficient = values[k];
+  return law;
+}
+
 std::vector<Found> coefficients(const Law& law) {
   std::vector<Found> found;
   for (std::size_t k = 0; k < law.terms.size(); ++k) {
     const auto& term = law.terms[k];
-    found.push_back({term.meaning.empty() ? fmt::format("c{}", k) : term.meaning, term.coefficient});
+    found.push_back({term.meaning.empty() ? fmt::format("c{}", k) : term.meaning, term.coefficient, false, ""});
   }
   return found;
 }

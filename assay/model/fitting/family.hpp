@@ -21,6 +21,8 @@ struct Effort {
 struct Found {
   std::string name;
   double value = 0;
+  bool exponent = false;  ///< else a coefficient, which is not negative
+  std::string level;      ///< whose it is; empty: of all
 };
 
 /// One way to find the law of a table. Without state: may be used by several threads.
@@ -44,6 +46,9 @@ class Family {
 
   /// The constants that were fitted, in an order that refit() keeps.
   virtual std::vector<Found> constants(const Law& law) const = 0;
+
+  /// The same terms with these values of its constants, in their order.
+  virtual Law with_constants(Law law, const std::vector<double>& values) const;
 };
 
 /// All there are; a new one is one file in families/ and one line in family.cpp.

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "assay/core/clock.hpp"
+#include "assay/model/fitting/by_level.hpp"
 #include "assay/model/fitting/explain.hpp"
 #include "assay/model/fitting/family.hpp"
 #include "assay/model/fitting/folds.hpp"
@@ -68,6 +69,7 @@ class Fitting {
     for (const auto& [name, value] : fixed) model_.fixed.push_back({name, value});
     aliases_ = aliases_in(table_);
     points_ = medians_of(table_);
+    find_families();
     folds_ = largest_held_out(points_, aliases_);
     by_scale_ = !folds_.empty();
     if (!by_scale_) folds_ = random_folds(points_, kConformalFolds, seed(0));
@@ -91,8 +93,21 @@ class Fitting {
     return family.knows_names() ? table : without_aliases(table, aliases_);
   }
 
-  void fit_families() {
+  /// Each as it is or, where a factor is text, with constants of its levels.
+  void find_families() {
+    const auto* by = factor_of_text(points_.factors);
     for (const auto* family : families()) {
+      if (by == nullptr) {
+        families_.push_back(family);
+        continue;
+      }
+      by_level_.push_back(std::make_unique<ByLevel>(*family, *by, request_.penalty));
+      families_.push_back(by_level_.back().get());
+    }
+  }
+
+  void fit_families() {
+    for (const auto* family : families_) {
       const auto& wanted = request_.families;
       if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), family->name()) == wanted.end()) continue;
       fitted_.push_back({family, family->refusal(for_family(*family, points_)), {}, {}, 0});
@@ -149,11 +164,30 @@ class Fitting {
       if (is_rival(fitted)) model_.uncertainty.rivals.push_back(fitted.law);
     }
     tell_aliases();
+    if (!model_.law.by.empty()) tell_levels();
     if (!by_scale_) {
       model_.notes.push_back(
           "No factor has three levels, so families were chosen by points held out at random, and "
           "nothing is known of how errors grow beyond what was measured.");
     }
+  }
+
+  /// What levels share, and what each has for itself.
+  void tell_levels() {
+    std::string own;
+    std::string shared;
+    std::string before;
+    for (const auto& found : chosen_->family->constants(model_.law)) {
+      if (found.name == before) continue;
+      before = found.name;
+      auto& names = found.level.empty() ? shared : own;
+      names += (names.empty() ? "" : ", ") + found.name;
+    }
+    const auto& by = model_.law.by;
+    model_.notes.push_back(own.empty()
+                               ? fmt::format("Every level of {} has the same constants: no difference was proved.", by)
+                               : fmt::format("Each level of {} has its own {}; {}.", by, own,
+                                             shared.empty() ? "nothing is shared" : "all share " + shared));
   }
 
   void prefer_known_form() {
@@ -199,6 +233,7 @@ class Fitting {
   }
 
   void describe_data() {
+    if (!model_.law.by.empty()) model_.model_version = kModelVersion;
     model_.name = request_.name;
     model_.created_utc = utc_now();
     model_.data = identity(request_.table);
@@ -208,7 +243,7 @@ class Fitting {
     for (std::size_t f = 0; f < points_.factors.size(); ++f) {
       const auto& factor = points_.factors[f];
       const auto count = static_cast<std::int64_t>(levels(points_, f).size());
-      model_.ranges.push_back({factor.name, factor.role, bounds[f].low, bounds[f].high, count});
+      model_.ranges.push_back({factor.name, factor.role, bounds[f].low, bounds[f].high, count, factor.names});
     }
   }
 
@@ -287,7 +322,7 @@ class Fitting {
     for (std::size_t c = 0; c < found.size(); ++c) {
       std::vector<double> values;
       for (const auto& law : laws) values.push_back(chosen_->family->constants(law)[c].value);
-      Constant constant{found[c].name, found[c].value, std::nullopt, std::nullopt, ""};
+      Constant constant{found[c].name, found[c].value, std::nullopt, std::nullopt, "", found[c].level};
       if (!values.empty()) {
         constant.low = found[c].value + shrink * (stats::quantile(values, tail) - found[c].value);
         constant.high = found[c].value + shrink * (stats::quantile(values, 1 - tail) - found[c].value);
@@ -304,6 +339,8 @@ class Fitting {
   Table table_;
   std::vector<Alias> aliases_;
   Table points_;
+  std::vector<std::unique_ptr<Family>> by_level_;
+  std::vector<const Family*> families_;
   std::vector<Fold> folds_;
   bool by_scale_ = true;
   std::vector<Fitted> fitted_;
@@ -329,6 +366,10 @@ void check(const FitRequest& request) {
 Model fit(const FitRequest& request, const Progress& progress) {
   check(request);
   if (request.table.rows.empty()) fail(ErrorKind::usage, "there are no rows to fit.");
+  if (const auto* by = factor_of_text(request.table.factors); by != nullptr && by->names->size() < 2) {
+    fail(ErrorKind::usage, "{} has one level, {}: there is nothing to tell apart. Leave --by out.", shown(by->name),
+         shown(by->names->front()));
+  }
   return Fitting(request, progress).run();
 }
 

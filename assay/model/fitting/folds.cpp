@@ -23,7 +23,8 @@ Fold split(const Table& points, const std::string& factor, const std::function<b
 bool is_usable(const Fold& fold) {
   if (fold.test.rows.empty() || fold.train.rows.size() < 5) return false;
   for (std::size_t f = 0; f < fold.train.factors.size(); ++f) {
-    if (levels(fold.train, f).size() < 2) return false;
+    const auto& names = fold.train.factors[f].names;
+    if (levels(fold.train, f).size() < (names ? names->size() : 2)) return false;
   }
   return true;
 }
@@ -39,7 +40,7 @@ std::vector<Fold> largest_held_out(const Table& points, const std::vector<Alias>
   };
   for (std::size_t f = 0; f < points.factors.size(); ++f) {
     const auto seen = levels(points, f);
-    if (seen.size() < 3 || is_alias(aliases, points.factors[f].name)) continue;
+    if (points.factors[f].names || seen.size() < 3 || is_alias(aliases, points.factors[f].name)) continue;
     if (seen.size() > kManyLevels) {
       add(f, seen[static_cast<std::size_t>(kLargestShare * static_cast<double>(seen.size()))]);
       continue;

@@ -16,8 +16,8 @@ struct Fold {
 };
 
 /// For each factor of three or more levels one fold without its largest, and with five or more another without its two
-/// largest; of many levels the upper fifth counts as the largest. No fold leaves a factor at one level. Aliases have
-/// the folds of what they go with.
+/// largest; of many levels the upper fifth counts as the largest. No fold leaves a factor at one level, or without a
+/// level of text. Aliases have the folds of what they go with.
 std::vector<Fold> largest_held_out(const Table& points, const std::vector<Alias>& aliases = {});
 
 /// `count` folds of points at random, each held out once.

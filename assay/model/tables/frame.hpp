@@ -30,6 +30,7 @@ struct Columns {
   std::string time = "seconds";              ///< its name may end with _ms, _us or _ns, which is its unit then
   std::vector<std::string> factors;          ///< none: every other column of numbers without gaps
   std::vector<std::string> ignored;          ///< columns that are no factors
+  std::string by;                            ///< a column whose texts are levels of one law; empty: none
   std::map<std::string, Role> roles;         ///< where the usual one is wrong
   std::map<std::string, std::string> where;  ///< only rows with this text in this column
 };
@@ -40,8 +41,8 @@ struct Group {
   Table table;
 };
 
-/// Splits a frame by its columns of text, and reads the numbers. Throws Error{usage} where a column is named that is
-/// not there, or a cell is not a number above zero.
+/// Splits a frame by its columns of text other than `by`, whose levels become the first factor, and reads the numbers.
+/// Throws Error{usage} where a column is named that is not there, or a cell is not a number above zero.
 std::vector<Group> groups_of(const Frame& frame, const Columns& columns);
 
 }  // namespace assay::model

@@ -34,6 +34,24 @@ Table with_factors(const Table& table, const std::vector<std::size_t>& kept) {
   return some;
 }
 
+void check_names(const Table& table, std::size_t factor) {
+  const auto& one = table.factors[factor];
+  if (&one != factor_of_text(table.factors)) {
+    fail(ErrorKind::bad_input, "{} and {} are both text: one law has one such factor.",
+         shown(factor_of_text(table.factors)->name), shown(one.name));
+  }
+  if (one.names->size() > kMostLevels) {
+    fail(ErrorKind::bad_input, "{} has {} levels: constants of their own are found for at most {}.", shown(one.name),
+         one.names->size(), kMostLevels);
+  }
+  for (const auto& row : table.rows) {
+    const double value = row.values[factor];
+    if (value != std::floor(value) || value > static_cast<double>(one.names->size())) {
+      fail(ErrorKind::bad_input, "{}: there is no level {}.", shown(one.name), value);
+    }
+  }
+}
+
 /// Whether each level of one factor is met with one level of the other only.
 bool go_together(const Table& table, std::size_t one, std::size_t other) {
   std::map<double, double> forth;
@@ -63,6 +81,25 @@ void check(const Table& table) {
     for (std::size_t f = 0; f < row.values.size(); ++f) check_value(row.values[f], table.factors[f].name, i);
     check_value(row.seconds, "the time", i);
   }
+  for (std::size_t f = 0; f < table.factors.size(); ++f) {
+    if (table.factors[f].names) check_names(table, f);
+  }
+}
+
+const Factor* factor_of_text(const std::vector<Factor>& factors) {
+  const auto found = std::find_if(factors.begin(), factors.end(), [](const Factor& f) { return f.names.has_value(); });
+  return found == factors.end() ? nullptr : &*found;
+}
+
+Table rows_at(const Table& table, std::size_t factor, double level) {
+  std::vector<std::size_t> kept;
+  for (std::size_t f = 0; f < table.factors.size(); ++f) {
+    if (f != factor) kept.push_back(f);
+  }
+  Table some{table.factors, {}};
+  std::copy_if(table.rows.begin(), table.rows.end(), std::back_inserter(some.rows),
+               [&](const Row& row) { return row.values[factor] == level; });
+  return with_factors(some, kept);
 }
 
 Role usual_role(std::string_view name) {
@@ -119,6 +156,7 @@ std::vector<Alias> aliases_in(const Table& table) {
   std::vector<std::size_t> order(table.factors.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_partition(order.begin(), order.end(), [&](std::size_t f) { return table.factors[f].name == "flops"; });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t f) { return table.factors[f].names.has_value(); });
   std::vector<std::size_t> kept;
   for (const auto f : order) {
     const auto other = std::find_if(kept.begin(), kept.end(), [&](std::size_t k) { return go_together(table, k, f); });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,15 @@ namespace assay::model {
 struct Factor {
   std::string name;
   Role role = Role::intrinsic;
+  /// Of its levels, where they are text: a value is the place of one, from 1.
+  std::optional<std::vector<std::string>> names = std::nullopt;
 };
 
 template <typename V>
 void describe(V& v, Factor& f) {
   required(v, "name", f.name);
   required(v, "role", f.role);
+  v("names", f.names);
 }
 
 /// One measurement: what the factors were, and the time of a step.
@@ -47,8 +51,10 @@ void describe(V& v, Table& t) {
 
 constexpr std::size_t kMostFactors = 24;
 constexpr std::size_t kMostRows = 200'000;
+constexpr std::size_t kMostLevels = 16;  ///< of a factor of text
 
-/// Throws Error{bad_input} where a row has another number of values, or a value or a time is not positive and finite.
+/// Throws Error{bad_input} where a row has another number of values, a value or a time is not positive and finite, or a
+/// factor of text is not the only one or has a value without a name.
 void check(const Table& table);
 
 /// The role that a factor of this name has where nobody says: batch and chunks are extrinsic; ranks, instances,
@@ -72,6 +78,12 @@ Table medians_of(const Table& table);
 /// Distinct values of a factor, ascending.
 std::vector<double> levels(const Table& table, std::size_t factor);
 
+/// The factor of text; null where all are numbers.
+const Factor* factor_of_text(const std::vector<Factor>& factors);
+
+/// The rows of one level of a factor, without that factor.
+Table rows_at(const Table& table, std::size_t factor, double level);
+
 /// A table without the factors that were seen at one level; they are appended to `fixed`, with that level.
 Table without_fixed(const Table& table, std::vector<std::pair<std::string, double>>& fixed);
 
@@ -81,7 +93,7 @@ struct Alias {
   std::string of;
 };
 
-/// The factors that go with FLOPs, which say most of a network, or with one before them.
+/// The factors that go with the one of text, with FLOPs, which say most of a network, or with one before them.
 std::vector<Alias> aliases_in(const Table& table);
 
 bool is_alias(const std::vector<Alias>& aliases, const std::string& factor);

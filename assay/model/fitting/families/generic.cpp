@@ -88,21 +88,35 @@ class Generic : public Family {
 
   std::vector<Found> constants(const Law& law) const override {
     std::vector<Found> found;
+    const bool sums = law.terms.size() > 2;
     for (std::size_t i = 0; i + 1 < law.terms.size(); ++i) {
       const auto& term = law.terms[i];
       const auto name = term.powers.empty() ? std::string() : term.powers.front().factor;
-      found.push_back({law.terms.size() > 2 ? "a_" + name : "a", term.coefficient});
+      found.push_back({sums ? "a_" + name : "a", term.coefficient, false, ""});
     }
     const auto& first = law.terms.front();
-    const bool sums = law.terms.size() > 2;
     for (std::size_t i = 0; sums && i + 1 < law.terms.size(); ++i) {
-      found.push_back({"p_" + law.terms[i].powers.front().factor, law.terms[i].powers.front().exponent});
+      found.push_back({"p_" + law.terms[i].powers.front().factor, law.terms[i].powers.front().exponent, true, ""});
     }
     for (std::size_t j = sums ? 1 : 0; j < first.powers.size(); ++j) {
-      found.push_back({"q_" + first.powers[j].factor, first.powers[j].exponent});
+      found.push_back({"q_" + first.powers[j].factor, first.powers[j].exponent, true, ""});
     }
-    found.push_back({"C", law.terms.back().coefficient});
+    found.push_back({"C", law.terms.back().coefficient, false, ""});
     return found;
+  }
+
+  Law with_constants(Law law, const std::vector<double>& values) const override {
+    const auto summands = law.terms.size() - 1;
+    const bool sums = summands > 1;
+    for (std::size_t i = 0; i < summands; ++i) {
+      auto& term = law.terms[i];
+      term.coefficient = values[i];
+      if (sums) term.powers.front().exponent = values[summands + i];
+      const auto before = sums ? 2 * summands - 1 : summands;  // so that power j is value before + j
+      for (std::size_t j = sums ? 1 : 0; j < term.powers.size(); ++j) term.powers[j].exponent = values[before + j];
+    }
+    law.terms.back().coefficient = values.back();
+    return law;
   }
 };
 
