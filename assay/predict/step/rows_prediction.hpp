@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/predict/scaling.hpp"
 #include "assay/predict/step/stack.hpp"
 #include "assay/predict/step/step_memory.hpp"
 
@@ -51,6 +52,7 @@ struct RowPrediction {
   std::optional<double> measured_seconds;
   std::optional<double> error;  ///< predicted over measured, minus 1
   std::vector<std::string> assumed;
+  std::optional<double> simulated_seconds;  ///< the graph of the step with its messages as flows; null: not asked
 };
 
 template <typename V>
@@ -74,6 +76,7 @@ void describe(V& v, RowPrediction& r) {
   v("measured_seconds", r.measured_seconds);
   v("error", r.error);
   v("assumed", r.assumed);
+  v("simulated_seconds", r.simulated_seconds);
 }
 
 /// All jobs of a table, and how far off they are where they were measured.
@@ -88,6 +91,7 @@ struct RowsPrediction {
   std::optional<double> median_error;
   std::optional<double> worst_error;
   std::optional<double> held_share;  ///< of measured rows, inside their range
+  std::vector<Advice> advice;        ///< for the last row, most helpful first; of a single job alone
   std::vector<std::string> notes;
 };
 
@@ -103,6 +107,7 @@ void describe(V& v, RowsPrediction& p) {
   v("median_error", p.median_error);
   v("worst_error", p.worst_error);
   v("held_share", p.held_share);
+  v("advice", p.advice);
   v("notes", p.notes);
 }
 

@@ -101,38 +101,49 @@ const std::vector<StepConstantSpec>& step_constant_specs() {
   return specs;
 }
 
-StepTime step_time(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
+StepSeconds step_seconds(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
   const auto layer = layer_time(w, plan, c);
   const double sums = sum_seconds(w, plan, c);
   const double again = plan.recompute == Recomputing::full ? 2 : 1;  // forward passes of the backward pass, and itself
-  const double forward = layer.forward + sums;
-  const double backward = layer.backward + again * sums;
   const double rate = w.gather_bytes > 0 ? shard_rate(w, c) : 1;
   const double gather = w.gather_bytes > 0 ? w.gather_bytes / rate + w.gather_latency : 0;
   const double scatter = w.gather_bytes > 0 ? w.scatter_bytes / rate + w.gather_latency : 0;
-  const double passed =
-      together(forward, gather, c.interference) + together(backward, gather + scatter, c.interference);
-  const double exchange = (c.exchange * w.exchange + c.exchange_across * w.exchange_across) * (1 + again) +
-                          c.interference * c.sums * w.ring * (2 + again);
-  const double per_layer = passed + exchange;
-  const double stage = w.layers * per_layer + w.hand_on;
-  const double head = c.product * w.head * (w.odd_head ? c.odd_head : 1) + c.head * w.head_passes;
+  const double exchange = c.exchange * w.exchange + c.exchange_across * w.exchange_across;
+  const double ring = c.interference * c.sums * w.ring;
   const double slower = 1 + c.scale * w.doublings;
-  const double times = slower * w.microbatches;
+  const auto pass = [&](double compute, double summed, double gathered, double exchanged) {
+    const double layers = slower * w.layers;
+    return PassSeconds{layers * compute,   layers * summed,
+                       layers * gathered,  layers * together(compute + summed, gathered, c.interference),
+                       layers * exchanged, slower * w.hand_on / 2};
+  };
+  StepSeconds s;
+  s.forward = pass(layer.forward, sums, gather, exchange + ring);
+  s.backward = pass(layer.backward, again * sums, gather + scatter, again * exchange + (1 + again) * ring);
+  const double head = c.product * w.head * (w.odd_head ? c.odd_head : 1) + c.head * w.head_passes;
+  s.head = slower * (plan.balanced_head ? head / w.stages : head);
+  s.edge = slower * w.edge_bytes / rate;
+  s.gradients = slower * w.gradients / (w.gradients_across ? c.links : 1);
+  s.hidden_gradients = plan.overlapped_gradients ? std::min(s.gradients, kHiddenGradients * s.stage()) : 0;
+  s.update = slower * c.update * w.update;
+  s.launch_bound = layer.launch_bound;
+  return s;
+}
 
+StepTime step_time(const StepWork& w, const StepPlan& plan, const StepConstants& c) {
+  const auto s = step_seconds(w, plan, c);
+  const double times = w.microbatches;
   StepTime t;
-  t.launch_bound = layer.launch_bound;
-  t.compute_seconds = times * w.layers * (layer.forward + layer.backward);
-  t.tensor_seconds = times * w.layers * (1 + again) * sums;
-  t.shard_seconds = times * (w.layers * (passed - forward - backward) + w.edge_bytes / rate);
-  t.exchange_seconds = times * w.layers * exchange;
-  t.pipeline_seconds = times * w.hand_on;
-  t.output_seconds = times * (plan.balanced_head ? head / w.stages : head);
-  t.bubble_seconds = slower * c.bubble * w.bubbles * stage;
-  double gradients = w.gradients / (w.gradients_across ? c.links : 1);
-  if (plan.overlapped_gradients) gradients = std::max(0.0, gradients - kHiddenGradients * stage);
-  t.gradient_seconds = slower * gradients;
-  t.update_seconds = slower * c.update * w.update;
+  t.launch_bound = s.launch_bound;
+  t.compute_seconds = times * (s.forward.compute + s.backward.compute);
+  t.tensor_seconds = times * (s.forward.sums + s.backward.sums);
+  t.shard_seconds = times * (s.forward.exposed_gathers() + s.backward.exposed_gathers() + s.edge);
+  t.exchange_seconds = times * (s.forward.exchange + s.backward.exchange);
+  t.pipeline_seconds = times * (s.forward.hand_on + s.backward.hand_on);
+  t.output_seconds = times * s.head;
+  t.bubble_seconds = c.bubble * w.bubbles * s.stage();
+  t.gradient_seconds = s.gradients - s.hidden_gradients;
+  t.update_seconds = s.update;
   t.seconds = t.compute_seconds + t.tensor_seconds + t.shard_seconds + t.exchange_seconds + t.pipeline_seconds +
               t.output_seconds + t.bubble_seconds + t.gradient_seconds + t.update_seconds;
   return t;

@@ -75,6 +75,37 @@ void describe(V& v, StepTime& t) {
   required(v, "launch_bound", t.launch_bound);
 }
 
+/// A pass of a stage's layers over one microbatch, in seconds.
+struct PassSeconds {
+  double compute = 0;
+  double sums = 0;
+  double gathers = 0;   ///< and scatters of shards, beside computing and sums
+  double together = 0;  ///< computing, sums and gathers, each as much slower as the others make it
+  double exchange = 0;  ///< among experts, and along the context
+  double hand_on = 0;
+
+  double exposed_gathers() const { return gathers > 0 ? together - compute - sums : 0; }
+  double total() const { return together + exchange + hand_on; }
+};
+
+/// What the nodes of a step's graph take, in seconds: the law below and the graph (step_graph.hpp) both read these.
+struct StepSeconds {
+  PassSeconds forward;
+  PassSeconds backward;
+  double head = 0;              ///< the output layer, both passes of a microbatch
+  double edge = 0;              ///< gathers of the embedding, for each microbatch
+  double gradients = 0;         ///< of replicas
+  double hidden_gradients = 0;  ///< of them, at most so much runs under the last passes
+  double update = 0;
+  bool launch_bound = false;
+
+  double stage() const { return forward.total() + backward.total(); }
+};
+
+StepSeconds step_seconds(const StepWork& work, const StepPlan& plan, const StepConstants& constants);
+
+/// How long the schedule of the step's graph takes, without making it. They are equal where a stage has no fewer
+/// microbatches than there are stages, and interleaved ones divide them; step_graph_test.cpp holds them to it.
 StepTime step_time(const StepWork& work, const StepPlan& plan, const StepConstants& constants);
 
 }  // namespace assay::predict
