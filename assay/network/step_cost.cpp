@@ -1,6 +1,7 @@
 #include "assay/network/step_cost.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "assay/core/primitive.hpp"
@@ -160,7 +161,35 @@ std::optional<StepCost> onnx_cost(const Workload& workload) {
   }
 }
 
+/// As workers/common/assay_llama.py has them.
+struct LanguageModel {
+  const char* name;
+  std::int64_t features, layers, heads, key_heads, hidden, tokens;
+};
+
+constexpr std::array<LanguageModel, 4> kLanguageModels{{{"llama_9m", 256, 9, 8, 4, 704, 4096},
+                                                        {"llama_60m", 512, 14, 8, 4, 1408, 16384},
+                                                        {"llama_300m", 1024, 21, 16, 4, 2816, 32000},
+                                                        {"tinyllama_1b", 2048, 22, 32, 4, 5632, 32000}}};
+
 }  // namespace
+
+std::optional<double> prefill_flops(const Workload& workload) {
+  const auto* const shape = std::find_if(kLanguageModels.begin(), kLanguageModels.end(),
+                                         [&](const LanguageModel& one) { return workload.network == one.name; });
+  if (!workload.generate || shape == kLanguageModels.end()) return {};
+  const auto prompt = workload.generate->prompt_tokens;
+  const auto graph = build("llama", {{"sequence", prompt},
+                                     {"features", shape->features},
+                                     {"layers", shape->layers},
+                                     {"heads", shape->heads},
+                                     {"key_heads", shape->key_heads},
+                                     {"hidden", shape->hidden},
+                                     {"tokens", shape->tokens}});
+  const auto output = 2.0 * static_cast<double>(shape->features * shape->tokens);
+  return static_cast<double>(workload.generate->sequences) *
+         (cost_of(graph).total.flops - output * static_cast<double>(prompt - 1));
+}
 
 std::optional<StepCost> step_cost(const Workload& workload) {
   if (workload.command || workload.generate || workload.load) return {};

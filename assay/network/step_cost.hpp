@@ -17,4 +17,8 @@ struct StepCost {
 /// release.
 std::optional<StepCost> step_cost(const Workload& workload);
 
+/// FLOPs of reading all prompts of a workload that generates with one of the named shapes: of every product, and of the
+/// output for the last token of each alone. Null where the shape is not known: another model, or a file.
+std::optional<double> prefill_flops(const Workload& workload);
+
 }  // namespace assay::network

@@ -145,5 +145,21 @@ TEST(StepCost, IsUnknownWhereNothingTells) {
   EXPECT_FALSE(step_cost(command));
 }
 
+// Each of 10 tokens of llama_9m, in each of 9 layers: 2 (2 x 256 x 256 + 2 x 256 x 128 + 3 x 256 x 704) = 1,474,560,
+// and 4 x 10 x 256 = 10,240 of attention; then once the output, 2 x 256 x 4096 = 2,097,152. Of two sequences twice
+// that.
+TEST(StepCost, OfReadingPrompts) {
+  auto asked = workload("llama_9m");
+  EXPECT_FALSE(prefill_flops(asked));
+  asked.generate = Generation{.prompt_tokens = 10, .sequences = 2, .cache_precision = {}};
+  EXPECT_DOUBLE_EQ(prefill_flops(asked).value(), 2 * (10 * 9 * (1'474'560.0 + 10'240) + 2'097'152));
+  // TinyLlama: 22 x 2 (2 x 2048 x 2048 + 2 x 2048 x 256 + 3 x 2048 x 5632), 22 x 4 x 2048, 2 x 2048 x 32000.
+  asked.network = "tinyllama_1b";
+  asked.generate = Generation{.prompt_tokens = 1, .cache_precision = {}};
+  EXPECT_DOUBLE_EQ(prefill_flops(asked).value(), 22 * (2.0 * 44'040'192 + 8'192) + 131'072'000);
+  asked.network = "mine.gguf";
+  EXPECT_FALSE(prefill_flops(asked));
+}
+
 }  // namespace
 }  // namespace assay::network

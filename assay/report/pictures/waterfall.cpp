@@ -14,10 +14,12 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kOtherPhases{
 /// The headline where its peak is known, else the fastest result of which it is.
 const Result* result_below_a_peak(const Evidence& evidence) {
   const auto* first = headline(evidence);
-  if (first != nullptr && first->share_of_peak) return first;
+  // Of generated text the share is that of prefill alone.
+  if (first != nullptr && first->share_of_peak && !first->generated) return first;
   const Result* best = nullptr;
   for (const auto* result : good_results(evidence)) {
-    if (result->share_of_peak && (best == nullptr || *result->flops_per_second > *best->flops_per_second))
+    if (result->share_of_peak && !result->generated &&
+        (best == nullptr || *result->flops_per_second > *best->flops_per_second))
       best = result;
   }
   return best;

@@ -48,10 +48,24 @@ std::optional<double> share_of_roofline(const Result& result, const Peak* peak, 
   return std::max(share, *result.flops_per_second / peak->flops_per_second);
 }
 
+/// Of prefill alone. Most engines compute in fp32 with weights of any precision: where no gemm was measured at the
+/// workload's own, that is the peak.
+void add_prefill_share(Result& result, const Roofline& roofline) {
+  const auto flops = network::prefill_flops(result.trial.workload);
+  if (!flops || !(result.generated->prompt_tokens_per_second > 0)) {
+    result.share_reason = "the FLOPs of this workload are not known";
+    return;
+  }
+  const auto& asked = *result.trial.workload.generate;
+  const auto tokens = static_cast<double>(asked.prompt_tokens * asked.sequences);
+  result.flops_per_second = *flops / tokens * result.generated->prompt_tokens_per_second;
+  const Peak* peak = roofline.peak(result.platform, result.trial.workload.precision);
+  add_share_of_peak(result, peak != nullptr ? peak : roofline.peak(result.platform, "fp32"));
+}
+
 /// For every token all weights are read once, for all sequences together, and what the cache holds by then; here the
 /// weights alone are counted.
 void add_decode_share(Result& result, const Bandwidth* bandwidth) {
-  result.share_reason = "the FLOPs of this workload are not known";
   const auto& generated = *result.generated;
   if (!generated.weights_bytes || generated.token_ns.value_or(0) <= 0) return;
   result.bytes_per_second =
@@ -105,6 +119,7 @@ void add_shares(std::vector<Result>& results, const Roofline& roofline) {
   for (auto& result : results) {
     const auto& workload = result.trial.workload;
     if (result.generated) {
+      add_prefill_share(result, roofline);
       add_decode_share(result, roofline.bandwidth(result.platform));
       continue;
     }

@@ -37,6 +37,7 @@ std::string rate_or_dash(const std::optional<double>& value, const char* unit) {
 
 std::optional<double> intensity_of(const Result& result) {
   if (!result.flops_per_second || !result.bytes_per_second) return {};
+  if (result.generated) return {};  // FLOPs of prefill, bytes of decode
   return *result.flops_per_second / *result.bytes_per_second;
 }
 

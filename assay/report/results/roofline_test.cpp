@@ -131,5 +131,30 @@ TEST(Roofline, SaysWhereThereIsNone) {
   EXPECT_THAT(roofline_report({result("toy", 1)}, {}, 80), HasSubstr("No result here"));
 }
 
+// assay/network/step_cost_test.cpp has the FLOPs of two prompts of 10 tokens: 100 tokens a second read them 5 times. 5
+// MB of weights for a token of 1 ms are 5 GB/s, half of what was measured.
+TEST(Shares, OfGeneratedTextArePrefillToGemmAndDecodeToTriad) {
+  auto answers = result("llama_9m", 1);
+  answers.trial.workload.mode = Mode::generate;
+  answers.trial.workload.precision = "q8_0";
+  answers.trial.workload.generate = Generation{.prompt_tokens = 10, .sequences = 2, .cache_precision = {}};
+  answers.generated.emplace();
+  answers.generated->prompt_tokens_per_second = 100;
+  answers.generated->token_ns = 1'000'000;
+  answers.generated->weights_bytes = 5'000'000;
+  auto file = answers;
+  file.trial.workload.network = "mine.gguf";
+  std::vector<Result> results{answers, file};
+  add_shares(results, planted());
+  const double flops = 2 * (10 * 9 * (1'474'560.0 + 10'240) + 2'097'152);
+  EXPECT_DOUBLE_EQ(*results[0].flops_per_second, 5 * flops);
+  EXPECT_DOUBLE_EQ(*results[0].share_of_peak, 5 * flops / 100e9);  // gemm in fp32 is all that was measured
+  EXPECT_EQ(results[0].peak_trial, "g");
+  EXPECT_DOUBLE_EQ(*results[0].share_of_roofline, 0.5);
+  EXPECT_FALSE(results[1].flops_per_second || results[1].share_of_peak);
+  EXPECT_THAT(*results[1].share_reason, HasSubstr("not known"));
+  EXPECT_DOUBLE_EQ(*results[1].share_of_roofline, 0.5);
+}
+
 }  // namespace
 }  // namespace assay::report

@@ -96,10 +96,12 @@ std::string phases_line(const Phases& phases) {
   return out;
 }
 
-/// "61.2 GFLOP/s, 43 % of the best gemm here (trial 1a2b3c4d)"; empty where the workload does not tell its FLOPs.
+/// "61.2 GFLOP/s, 43 % of the best gemm here (trial 1a2b3c4d)"; of generated text "… in prefill, …". Empty where the
+/// workload does not tell its FLOPs.
 std::string achieved_text(const Result& result) {
   if (!result.flops_per_second) return "";
-  const std::string rate = fmt::format("{:.1f} GFLOP/s", *result.flops_per_second / 1e9);
+  const std::string rate =
+      fmt::format("{:.1f} GFLOP/s{}", *result.flops_per_second / 1e9, result.generated ? " in prefill" : "");
   if (!result.share_of_peak) return fmt::format("{} ({})", rate, result.share_reason.value_or("no peak"));
   return fmt::format("{}, {:.0f} % of the best gemm here (trial {})", rate, 100 * *result.share_of_peak,
                      result.peak_trial.value_or("").substr(0, 8));
@@ -116,8 +118,10 @@ std::string energy_text(const Result& result) {
 std::string traffic_text(const Result& result) {
   if (!result.bytes_per_second) return "";
   std::string text = fmt::format("{:.2f} GB/s at least", *result.bytes_per_second / 1e9);
+  if (result.generated) text += " in decode";
   if (result.share_of_roofline)
-    text += fmt::format(", {:.0f} % of what the roofline allows", 100 * *result.share_of_roofline);
+    text += fmt::format(", {:.0f} % of {}", 100 * *result.share_of_roofline,
+                        result.generated ? "the best triad here" : "what the roofline allows");
   return text;
 }
 
