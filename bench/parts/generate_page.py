@@ -92,7 +92,7 @@ def so_far(parts, wanted, groups):
     left = missing(parts, wanted, groups)
     if not left:
         return f"All {len(wanted)} tables have their {groups} groups."
-    words = ", ".join(f"{shape} in {TITLES[precision]} ({count} of {groups} groups)" for shape, precision, count in left)
+    words = ", ".join(f"{shape} in {TITLES[name]} ({count} of {groups} groups)" for shape, name, count in left)
     return f"{len(wanted) - len(left)} of {len(wanted)} tables are complete so far. Still to be measured: {words}."
 
 

@@ -20,7 +20,8 @@ FRAMEWORKS = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "openvino_genai", "pools", "vllm"}
+NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "onnxruntime_genai", "openvino_genai",
+                 "pools", "vllm"}  # fmt: skip
 
 
 def assay(*words):

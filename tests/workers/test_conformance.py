@@ -23,6 +23,7 @@ WORKLOADS = {
     "tensorflow": {"network": "small", "graph": graphs.small_network()},
     "jax": {"network": "small", "graph": graphs.small_network()},
     "llamacpp": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
+    "onnxruntime_genai": {"network": "llama_9m", "precision": "fp32", "generate": SHORT_ANSWER},
     "openvino_genai": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "vllm": {"network": "llama_9m", "precision": "fp16", "generate": SHORT_ANSWER},
     "onednn": {"network": "layer_norm", "batch": 1},

@@ -1,7 +1,6 @@
 """Engines that generate text: files of weights, tokens and their times, and what is refused."""
 
 import hashlib
-import importlib.util
 import json
 import re
 import struct
@@ -14,13 +13,10 @@ from value_files import read
 
 sys.path.append(str(ROOT / "workers" / "common"))
 import assay_gguf
+import assay_hf_folder
 import assay_llama
 
-_spec = importlib.util.spec_from_file_location("vllm_folder", ROOT / "workers" / "vllm" / "folder.py")
-vllm_folder = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(vllm_folder)
-
-ENGINES = ("llamacpp", "openvino_genai", "pytorch", "vllm")
+ENGINES = ("llamacpp", "onnxruntime_genai", "openvino_genai", "pytorch", "vllm")
 ASKED = {"prompt_tokens": 6, "output_tokens": 3, "sequences": 2}
 PARAMETERS = 8_737_536
 
@@ -54,6 +50,8 @@ def test_every_token_of_every_sequence_has_its_time(start, name, model):
     assert prepared["parameters"] == PARAMETERS and prepared["effective"]["intra_op"] == 1
     # Two bytes a weight; norms, 19 of 256 values, stay in fp32 in llama.cpp. GenAI adds some constants of its own.
     most = 2 * PARAMETERS + 2 * 19 * 256
+    if name == "onnxruntime_genai":  # fp32, and sines and cosines of 4096 places x 16 pairs
+        most = 4 * PARAMETERS + 2 * 4 * 4096 * 16
     assert most - 20_000 <= prepared["weights_bytes"] <= most
     # At least 2 (keys, values) x 9 layers x 4 heads x 32 features x 2 bytes for 9 tokens of 2 sequences.
     assert prepared["cache_bytes"] >= 2 * 9 * 4 * 32 * 2 * 9 * 2
@@ -122,11 +120,31 @@ def test_vllm_refuses_weights_that_it_would_have_to_round(start, tmp_path):
     assert (answer["type"], answer["kind"]) == ("error", "refused") and "kind Q8_0" in answer["message"]
 
 
-def test_a_folder_for_vllm_has_the_weights_of_the_file(model, tmp_path):
+def test_onnxruntime_genai_quantises_what_it_is_given(start, model):
+    worker = start("onnxruntime_genai")
+    prepared = prepare(worker, model, precision="int4", settings={"intra_op": 2})
+    effective = prepared["effective"]
+    assert (effective["intra_op"], effective["weights"], effective["file_kind"]) == (2, "int4", "F16")
+    # Half a byte a weight and a scale for each 32 of them; the embedding, 4096 x 256, stays in fp32.
+    embedding = 4096 * 256
+    least = (PARAMETERS - embedding) / 2 + 4 * embedding
+    assert least < prepared["weights_bytes"] < 1.25 * least
+    refused = prepare(start("onnxruntime_genai"), model, asked={**ASKED, "cache_precision": "fp16"})
+    assert refused["kind"] == "refused" and "keys and values are in fp32" in refused["message"]
+
+
+def test_onnxruntime_genai_refuses_weights_that_are_quantised(start, tmp_path):
+    path = tmp_path / "model.gguf"
+    assay_llama.write_model(str(path), "llama_9m", "q8_0")
+    answer = prepare(start("onnxruntime_genai"), path)
+    assert (answer["type"], answer["kind"]) == ("error", "refused") and "kind Q8_0" in answer["message"]
+
+
+def test_a_folder_of_transformers_has_the_weights_of_the_file(model, tmp_path):
     numpy = pytest.importorskip("numpy")
     file = assay_gguf.read(str(model))
-    config = vllm_folder.config_of(file)
-    vllm_folder.write_weights(str(tmp_path / "weights"), file, config)
+    config = assay_hf_folder.config_of(file)
+    assay_hf_folder.write_weights(str(tmp_path / "weights"), file, config)
     data = (tmp_path / "weights").read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8 : 8 + size])

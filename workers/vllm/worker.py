@@ -9,6 +9,7 @@ import sys
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import assay_generate
 import assay_gguf
+import assay_hf_folder as folder
 import assay_llama
 import assay_worker
 
@@ -23,8 +24,6 @@ class Vllm(assay_worker.Framework):
         precision, generate = prepare.workload.get("precision"), prepare.workload["generate"]
         if precision not in ("file", *DTYPES):
             raise assay_worker.Refused("precision '%s': there is file, %s." % (precision, ", ".join(DTYPES)))
-        import folder
-
         path = assay_llama.file_of(prepare)
         try:
             model = assay_gguf.read(path)

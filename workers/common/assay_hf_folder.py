@@ -1,7 +1,8 @@
-"""The weights of a GGUF file as the folder that vLLM reads: safetensors, config.json, and a tokenizer of bytes.
+"""The weights of a GGUF file as the folder that transformers and those who follow it read: safetensors, config.json,
+and a tokenizer of bytes.
 
-Of each pair of features that a position turns, GGUF has the two side by side and vLLM half a head apart: rows of
-queries and keys are put in its order. Nothing else is changed, and no value is rounded.
+Of each pair of features that a position turns, GGUF has the two side by side and transformers half a head apart: rows
+of queries and keys are put in its order. Nothing else is changed, and no value is rounded.
 """
 
 import json
@@ -30,7 +31,7 @@ _WHOLE = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "outp
 
 
 def name_of(name):
-    """As vLLM's Llama names a tensor; ValueError where it has none of that name."""
+    """As transformers' Llama names a tensor; ValueError where it has none of that name."""
     parts = name.split(".")
     if parts[-1] == "weight" and len(parts) == 2 and parts[0] in _WHOLE:
         return _WHOLE[parts[0]] + ".weight"
@@ -82,7 +83,7 @@ def write_weights(path, model, config):
     header, offset = {"__metadata__": {"format": "pt"}}, 0
     for name, (kind, shape, _) in model.tensors.items():
         if kind not in KINDS:
-            raise ValueError("tensor %s is of kind %s; vLLM is given %s" % (name, kind, ", ".join(KINDS)))
+            raise ValueError("tensor %s is of kind %s; the folder takes %s" % (name, kind, ", ".join(KINDS)))
         size = assay_gguf.KINDS[kind].bytes
         for length in shape:
             size *= length
@@ -123,7 +124,7 @@ def tokenizer_of(metadata):
 
 
 def made(model, cache, key):
-    """A folder for vLLM, as assay_kept has it."""
+    """The folder, as assay_kept has it."""
 
     def fill(place):
         config = config_of(model)
