@@ -38,7 +38,7 @@ void check_generation(const Workload& workload) {
 void check_scenario(const Workload& workload) {
   const auto scenario = scenario_of(workload.load);
   if (!scenario && workload.load && workload.load->server == kInProcess) {
-    fail(ErrorKind::usage, "scenario: it is missing, and a rate is given. Add one, such as server.");
+    fail(ErrorKind::usage, "scenario: it is missing, and a rate, a wait or a limit is given. Add one, such as server.");
   }
   if (!scenario) return;
   if (workload.mode != Mode::infer) {

@@ -211,11 +211,11 @@ void read_group(const Reader& reader, const Yaml& node, const std::string& group
 }
 
 TrialSweep read_entry(const Reader& reader, const Yaml& node) {
-  static const Names kKnown{"network",         "worker",        "mode",          "batch",
-                            "precision",       "data",          "data_count",    "data_side",
-                            "data_chunks",     "prompt_tokens", "output_tokens", "sequences",
-                            "cache_precision", "tokens",        "scenario",      "rate",
-                            "options",         "settings",      "placement",     "command"};
+  static const Names kKnown{
+      "network",         "worker",    "mode",        "batch",         "precision",     "data",
+      "data_count",      "data_side", "data_chunks", "prompt_tokens", "output_tokens", "sequences",
+      "cache_precision", "tokens",    "scenario",    "rate",          "batch_wait",    "slo",
+      "options",         "settings",  "placement",   "command"};
   reader.expect(node, Yaml::Kind::map, "trials", "Write keys and values, such as {network: toy, worker: fake}.");
   reader.check_keys(node, "trials", kKnown);
   TrialSweep sweep;

@@ -15,7 +15,7 @@ namespace assay::cli {
 namespace {
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 18> kWorkloadFlags{{
+constexpr std::array<std::array<const char*, 3>, 20> kWorkloadFlags{{
     {"--worker", "worker", "Measure with this worker, or worker==release"},
     {"--mode", "mode", "Infer, train or generate, or several: infer,train"},
     {"--batch", "batch", "Put this many samples in a step: 8, or several: 1,2,4, 4-24+4, 1-64*2"},
@@ -32,6 +32,9 @@ constexpr std::array<std::array<const char*, 3>, 18> kWorkloadFlags{{
     {"--scenario", "scenario",
      "Ask queries as MLPerf does, in place of steps: single-stream, multi-stream, server or offline"},
     {"--rate", "rate", "Let this many queries arrive in a second, in the scenario server: 50, or several: 20,40"},
+    {"--batch-wait", "batch_wait", "Let the oldest query wait this long for others to fill its batch: 2ms"},
+    {"--slo", "slo",
+     "Judge queries by this limit on latency: p99<50ms; without --rate, find the highest that keeps it"},
     {"--device", "placement.device", "Compute on this kind of device: cpu, cuda"},
     {"--ranks", "placement.ranks", "Start this many processes that work together"},
     {"--ranks-per-node", "placement.ranks_per_node", "Start this many of them on each host"},

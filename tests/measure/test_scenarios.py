@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import random
 
 import pytest
 
@@ -78,6 +79,56 @@ def test_a_batch_takes_what_waits(place):
     assert max(sizes.values()) == 8 and min(sizes.values()) < 8
     assert all(row["finished_ns"] - row["sent_ns"] == 1_000_000 for row in rows), "a step with fewer is filled up"
     assert [row["finished_ns"] - row["due_ns"] for row in rows] == latencies(record)
+
+
+def batched(due, batch, wait_ns, service_ns):
+    """When each query is answered: a batch begins when the worker is free and it is full, or its oldest has waited."""
+    ends, free, at = [], 0, 0
+    while at < len(due):
+        full = due[at + batch - 1] if at + batch <= len(due) else due[-1] + 10**15
+        begin = max(free, min(full, due[at] + wait_ns))
+        size = min(batch, sum(one <= begin for one in due[at : at + batch]))
+        free = begin + service_ns
+        ends += size * [free]
+        at += size
+    return ends
+
+
+@pytest.mark.parametrize("wait", ["100us", "500us", "5ms"])
+def test_a_batch_waits_for_others_as_long_as_its_oldest_may(place, wait):
+    """A batch of 8 takes 1 ms; 2,000 a second are two of them in that time."""
+    flags = ("--scenario", "server", "--rate", 2000, "--batch", 8, "--batch-wait", wait, "--seconds", "500ms")
+    _, _, rows = measured(place, *flags)
+    wait_ns = {"100us": 100_000, "500us": 500_000, "5ms": 5_000_000}[wait]
+    assert len(rows) == 1000
+    expected = batched([row["due_ns"] for row in rows], 8, wait_ns, 1_000_000)
+    assert [row["finished_ns"] for row in rows] == expected
+    assert expected != batched([row["due_ns"] for row in rows], 8, 0, 1_000_000)
+
+
+def share_over(rate, batch, service_ns, limit_ns):
+    """Of 100,000 queries, by the recursion above on a schedule of its own."""
+    drawn, now, due = random.Random(5), 0.0, []
+    for _ in range(100_000):
+        now += drawn.expovariate(rate) * 1e9
+        due.append(now)
+    ends = batched(due, batch, 0, service_ns)
+    return sum(end - begin > limit_ns for begin, end in zip(due, ends, strict=True)) / len(due)
+
+
+def test_the_highest_rate_within_a_limit_is_found(place):
+    """A batch of 16 takes 1.8 ms, so that 8,889 a second are the pace. 4 ms are little more than two steps."""
+    flags = ("--scenario", "server", "--slo", "p99<4ms", "--batch", 16, "--seconds", "1s")
+    record, point, _ = measured(place, *flags)
+    found = point["found"]
+    assert found["end"] == "found" and record["summary"]["samples_per_second"] == found["rate_per_second"]
+    low, high = 4000, 8889
+    while high / low > 1.002:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if share_over(middle, 16, 1_800_000, 4e6) > 0.01 else (middle, high)
+    assert found["rate_per_second"] == pytest.approx(low, rel=0.05)
+    [note] = [note for note in record["ranks"][0]["notes"] if note.startswith("server: ")]
+    assert "is the highest rate within p99<4ms" in note
 
 
 def test_single_stream_has_a_p90_and_its_bound(place):

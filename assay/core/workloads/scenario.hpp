@@ -6,6 +6,7 @@
 
 #include "assay/core/text/json.hpp"
 #include "assay/core/workloads/server_load.hpp"
+#include "assay/core/workloads/tail_limit.hpp"
 
 namespace assay {
 
@@ -27,13 +28,28 @@ struct EnumNames<ScenarioKind> {
 /// as long.
 struct Scenario {
   ScenarioKind kind = ScenarioKind::single_stream;
-  std::optional<double> rate_per_second = {};  ///< mean rate of queries, of a server; null for all others
+  /// Mean rate of queries, of a server; null for all others, and where the highest that keeps the limit is looked for.
+  std::optional<double> rate_per_second = {};
+  /// How long the oldest query of a server waits for others to fill its batch; null: a free worker begins at once.
+  std::optional<double> batch_wait_seconds = {};
+  std::optional<TailLimit> limit = {};  ///< on latency
 };
+
+/// The code of the reason that carries the verdict on a scenario from its run to who shows it.
+constexpr const char* kScenarioReason = "scenario";
 
 /// What ServerLoad::server says of a scenario.
 constexpr const char* kInProcess = "worker";
 
-/// The scenario of a workload, by its load; null where it has none.
+// Of a load in process, ServerLoad::api is the name of its scenario. After it, each after a blank, comes what else it
+// has: "server batch_wait_ns=2000000 p99_ns=50000000". The functions below read and write that.
+
+void set_scenario(ServerLoad& load, const std::string& name);
+/// Null: a free worker begins at once.
+void set_batch_wait(ServerLoad& load, const std::optional<double>& seconds);
+void set_limit(ServerLoad& load, const TailLimit& limit);
+
+/// The scenario of a workload, by its load; null where it has none, or words that nobody knows.
 std::optional<Scenario> scenario_of(const std::optional<ServerLoad>& load);
 
 /// Arrivals of a load in process, as its scenario has them; nothing where its scenario is not known yet.
@@ -42,6 +58,9 @@ void complete_arrivals(ServerLoad& load);
 /// Whether a query is asked once the one before it is answered.
 bool one_after_another(ScenarioKind kind);
 
+/// Whether the highest rate within the limit is looked for.
+bool seeks_rate(const Scenario& scenario);
+
 /// Samples of each query.
 std::int64_t samples_of_query(ScenarioKind kind);
 
@@ -49,7 +68,7 @@ std::int64_t samples_of_query(ScenarioKind kind);
 /// that of the workload.
 void check(const Scenario& scenario, std::int64_t batch);
 
-/// "server 50/s".
+/// "server 50/s wait 2ms p99<50ms".
 std::string title(const Scenario& scenario);
 
 }  // namespace assay

@@ -30,13 +30,16 @@ class QueryQueue {
       : ledger_(ledger_of(arrivals)),
         server_(server),
         full_(static_cast<std::size_t>(std::max<std::int64_t>(1, batch / samples_of_query(scenario.kind)))),
+        wait_ns_(std::llround(scenario.batch_wait_seconds.value_or(0) * 1e9)),
         steps_((samples_of_query(scenario.kind) + batch - 1) / batch) {}
 
   Sent run() {
     while (!ledger_.complete()) {
-      ledger_.notice(server_.now_ns());
+      const auto now = server_.now_ns();
+      ledger_.notice(now);
       while (const auto index = ledger_.take()) waiting_.push_back(*index);
-      waiting_.empty() ? server_.wait_until(*ledger_.next_due()) : serve();
+      const auto pause_until = next_event(now);
+      pause_until ? server_.wait_until(*pause_until) : serve();
     }
     Sent sent;
     sent.elapsed_ns = server_.now_ns();
@@ -47,6 +50,16 @@ class QueryQueue {
   }
 
  private:
+  /// When the next query comes or the oldest has waited long enough; nothing where a batch is to begin now.
+  std::optional<std::int64_t> next_event(std::int64_t now_ns) const {
+    const auto due = ledger_.next_due();
+    if (waiting_.empty()) return due;
+    if (waiting_.size() >= full_) return std::nullopt;
+    const auto begin = ledger_.arrival(waiting_.front()).due_ns + wait_ns_;
+    if (wait_ns_ == 0 || begin <= now_ns) return std::nullopt;
+    return std::min(begin, due.value_or(begin));
+  }
+
   void serve() {
     const auto count = std::min(full_, waiting_.size());
     auto step = server_.step();
@@ -66,7 +79,8 @@ class QueryQueue {
 
   Ledger ledger_;
   StepServer& server_;
-  const std::size_t full_;    ///< queries that fill a step
+  const std::size_t full_;  ///< queries that fill a step
+  const std::int64_t wait_ns_;
   const std::int64_t steps_;  ///< of one query
   std::deque<std::size_t> waiting_;
 };
@@ -94,6 +108,22 @@ auto judged(Point& point, double quantile) -> decltype(&point.times.front().from
     }
   }
   return nullptr;
+}
+
+/// "holds: 3 took longer".
+std::string judgement(const JudgedLimit& limit) {
+  const auto over = fmt::format("{} took longer", limit.over);
+  const auto allowed = std::floor(static_cast<double>(limit.requests) * (1 - limit.quantile) + 1e-9);
+  switch (limit.verdict) {
+    case LimitVerdict::holds:
+      return "holds: " + over;
+    case LimitVerdict::broken:
+      return fmt::format("is broken: {}, and at most {:.0f} may", over, allowed);
+    case LimitVerdict::undecided:
+      return fmt::format("is undecided: {}, and {:.0f} may; measure for longer with --seconds", over, allowed);
+    default:
+      return fmt::format("is undecided: it needs {} queries; measure for longer with --seconds", limit.needed);
+  }
 }
 
 }  // namespace
@@ -124,14 +154,20 @@ Sent serve_queries(const Scenario& scenario, std::int64_t batch, const Arrivals&
   return QueryQueue(scenario, batch, arrivals, server).run();
 }
 
-std::optional<double> judged_quantile(ScenarioKind kind) {
-  if (kind == ScenarioKind::offline) return std::nullopt;
-  return kind == ScenarioKind::single_stream ? 0.9 : 0.99;
+std::optional<double> judged_quantile(const Scenario& scenario) {
+  if (scenario.limit) return static_cast<double>(scenario.limit->percent) / 100;
+  if (scenario.kind == ScenarioKind::offline) return std::nullopt;
+  return scenario.kind == ScenarioKind::single_stream ? 0.9 : 0.99;
+}
+
+std::vector<Limit> limits_of(const Scenario& scenario) {
+  if (!scenario.limit) return {};
+  return {{Metric::latency, static_cast<double>(scenario.limit->percent) / 100, scenario.limit->seconds * 1e9}};
 }
 
 LoadPoint summarise_queries(const Scenario& scenario, const Arrivals& arrivals, const Sent& sent) {
-  auto point = summarise(arrivals, sent, {}, kNoLatenessBudget);
-  const auto quantile = judged_quantile(scenario.kind);
+  auto point = summarise(arrivals, sent, limits_of(scenario), kNoLatenessBudget);
+  const auto quantile = judged_quantile(scenario);
   auto* const time = quantile && one_after_another(scenario.kind) ? judged(point, *quantile) : nullptr;
   if (time == nullptr) return point;
   auto times = times_with_failures(counted(sent.requests), Metric::latency, Since::schedule);
@@ -141,7 +177,7 @@ LoadPoint summarise_queries(const Scenario& scenario, const Arrivals& arrivals, 
 }
 
 std::string verdict_line(const Scenario& scenario, const LoadPoint& point) {
-  const auto quantile = judged_quantile(scenario.kind);
+  const auto quantile = judged_quantile(scenario);
   const std::string name = name_of(scenario.kind);
   if (!quantile) return fmt::format("{}: {} queries at once", name, point.requests);
   const auto* const time = judged(point, *quantile);
@@ -152,6 +188,9 @@ std::string verdict_line(const Scenario& scenario, const LoadPoint& point) {
   auto line =
       fmt::format("{}: p{:g} {} of {} queries", name, 100 * *quantile, format_duration(*time->ns), point.requests);
   if (time->early_stopping_ns) line += ", at most " + format_duration(*time->early_stopping_ns) + " by early stopping";
+  if (scenario.limit && !point.limits.empty()) {
+    line += fmt::format("; {} {}", title(*scenario.limit), judgement(point.limits.front()));
+  }
   return line;
 }
 

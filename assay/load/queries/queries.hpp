@@ -35,19 +35,23 @@ struct QueryCount {
 Arrivals arrivals_of(const Scenario& scenario, const QueryCount& count, std::int64_t seed);
 
 /// Serves the queries of a scenario: they wait in one queue, in order; as soon as the worker is free, a step takes as
-/// many as fit a batch, which is in samples. A query that is due while a step is under way is in the queue from then
-/// on, whenever this process looks.
+/// many as fit a batch, which is in samples. Where the scenario has a wait, a step that would not be full begins when
+/// its oldest query has waited that long since it was due. A query that is due while a step is under way is in the
+/// queue from then on, whenever this process looks.
 Sent serve_queries(const Scenario& scenario, std::int64_t batch, const Arrivals& arrivals, StepServer& server);
 
-/// The quantile that MLPerf judges a scenario by: p90 of single-stream, p99 of multi-stream and of server; null for
-/// offline, which has a throughput.
-std::optional<double> judged_quantile(ScenarioKind kind);
+/// The quantile that a scenario is judged by: that of its limit, or MLPerf's, which is p90 of single-stream, p99 of
+/// multi-stream and of server; null for offline, which has a throughput.
+std::optional<double> judged_quantile(const Scenario& scenario);
+
+/// The limit of a scenario, as runs are judged by it; empty where it has none.
+std::vector<Limit> limits_of(const Scenario& scenario);
 
 /// What a scenario gave. Where one query follows the other the quantile by which it is judged has its early-stopping
 /// bound.
 LoadPoint summarise_queries(const Scenario& scenario, const Arrivals& arrivals, const Sent& sent);
 
-/// One line for a person: the figure that MLPerf has for this scenario, and what it lacks.
+/// One line for a person: the figure that MLPerf has for this scenario, whether its limit is kept, and what it lacks.
 std::string verdict_line(const Scenario& scenario, const LoadPoint& point);
 
 }  // namespace assay::load

@@ -82,6 +82,41 @@ TEST(Queries, FillAStepAsFarAsTheyWait) {
   }
 }
 
+/// One query every millisecond, from 1 ms on.
+Arrivals every_milli(std::int64_t queries) {
+  Arrivals arrivals;
+  arrivals.kind = ArrivalKind::constant;
+  arrivals.rate_per_second = 1000;
+  arrivals.requests = queries;
+  return arrivals;
+}
+
+/// What is served of them with this wait, four at a time in 10 ms.
+std::vector<std::int64_t> served_after(double wait_seconds, std::int64_t queries) {
+  const Scenario scenario{ScenarioKind::server, 1000, wait_seconds};
+  FakeServer server({10 * kMilli});
+  return latencies(serve_queries(scenario, 4, every_milli(queries), server));
+}
+
+TEST(Queries, WaitForOthersUntilTheOldestHasWaitedLongEnough) {
+  // Due at 1, 2, 3, 4, 5 ms. The first has waited 2.5 ms at 3.5: a step takes three of them, until 13.5 ms. The fourth
+  // has then waited 9.5 ms: the next step begins at once, and ends at 23.5 ms.
+  const std::int64_t half = kMilli / 2;
+  EXPECT_EQ(served_after(0.0025, 5),
+            (std::vector<std::int64_t>{25 * half, 23 * half, 21 * half, 39 * half, 37 * half}));
+  // Nobody knows that no other will come: 2.5 ms and the step.
+  EXPECT_EQ(served_after(0.0025, 1), std::vector<std::int64_t>{25 * half});
+}
+
+TEST(Queries, DoNotWaitOnceTheirBatchIsFull) {
+  // The fourth comes at 4 ms, before the first has waited 5 ms: from 4 to 14 ms. The fifth, due at 5 ms, has waited
+  // long enough by then.
+  EXPECT_EQ(served_after(0.005, 5),
+            (std::vector<std::int64_t>{13 * kMilli, 12 * kMilli, 11 * kMilli, 10 * kMilli, 19 * kMilli}));
+  // The fifth at 5 ms waits for others until 17 ms, though the worker is free at 14 ms; 12 ms and the step.
+  EXPECT_EQ(served_after(0.012, 5).back(), 22 * kMilli);
+}
+
 TEST(Queries, ThatComeWhileAStepIsUnderWayWereNotSeenLate) {
   const Scenario fast{ScenarioKind::server, 1e6};
   FakeServer server({10 * kMilli});
@@ -136,6 +171,30 @@ TEST(Queries, OfASingleStreamHaveMlperfsBound) {
   EXPECT_EQ(few.times.at(0).from_schedule.size(), 1U);
   EXPECT_EQ(verdict_line({ScenarioKind::single_stream}, few),
             "single-stream: 63 queries, and its p90 needs 64; measure for longer with --seconds");
+}
+
+/// The verdict on single-stream queries of 1 ms, 2 ms, … 64 ms in an order in which neighbours are not alike.
+std::string verdict_within(const TailLimit& limit) {
+  Scenario scenario{ScenarioKind::single_stream};
+  scenario.limit = limit;
+  std::vector<std::int64_t> steps;
+  for (std::int64_t i = 0; i < 64; ++i) steps.push_back((i * 27 % 64 + 1) * kMilli);
+  FakeServer server(steps);
+  const auto arrivals = arrivals_of(scenario, {1e3, 64, 0}, 1);
+  return verdict_line(scenario, summarise_queries(scenario, arrivals, serve_queries(scenario, 1, arrivals, server)));
+}
+
+TEST(Queries, AreJudgedByTheirLimit) {
+  const std::string found = "single-stream: p90 58 ms of 64 queries, at most 64 ms by early stopping; ";
+  // None of 64 is above 70 ms: .9^64 = .001.
+  EXPECT_EQ(verdict_within({90, 0.07}), found + "p90<70ms holds: 0 took longer");
+  // 14 are above 50 ms where 6 may be: P(Bin(64, .1) >= 14) = .004.
+  EXPECT_EQ(verdict_within({90, 0.05}), found + "p90<50ms is broken: 14 took longer, and at most 6 may");
+  // 4 are above 60 ms: P(Bin(64, .1) <= 4) = .22, P(Bin(64, .1) >= 4) = .89.
+  EXPECT_EQ(verdict_within({90, 0.06}),
+            found + "p90<60ms is undecided: 4 took longer, and 6 may; measure for longer with --seconds");
+  EXPECT_EQ(verdict_within({99, 0.07}),
+            "single-stream: 64 queries, and its p99 needs 662; measure for longer with --seconds");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "assay/core/workloads/scenario.hpp"
-#include "assay/load/queries/point.hpp"
+#include "assay/load/queries/query_search.hpp"
 #include "assay/measure/generated.hpp"
 #include "assay/stats/moments.hpp"
 #include "assay/stats/quantile.hpp"
@@ -149,14 +149,19 @@ void summarise_quantile(const std::vector<double>& sorted, double p, std::option
   interval = {std::llround(ends->low), std::llround(ends->high)};
 }
 
-/// Waits of neighbours are alike, which the point of the run has counted with; its rate is of all the time.
+/// Waits of neighbours are alike, which the point of the run has counted with; its rate is of all the time, or what a
+/// search found.
 void summarise_queries(const RankResult& rank, const Scenario& scenario, Summary& summary) {
   if (!rank.load) return;
   const auto point = from_json<load::LoadPoint>(rank.load->point, "load.point");
   load::summarise_latency(point, summary);
   summary.samples_per_second = point.answered_per_second * static_cast<double>(samples_of_query(scenario.kind));
+  if (const auto found = rank.load->point.find(load::kFoundKey); found != rank.load->point.end()) {
+    summary.samples_per_second = load::rate_within(from_json<load::FoundRate>(*found, "load.point.found"));
+  }
   summary.watts = watts_of({rank});
-  if (summary.watts) summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
+  if (summary.watts && summary.samples_per_second)
+    summary.samples_per_joule = *summary.samples_per_second / *summary.watts;
 }
 
 }  // namespace

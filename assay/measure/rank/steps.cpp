@@ -88,11 +88,20 @@ double Steps::take_slice(std::int64_t turn, const Amount& amount, bool warmup) {
   return seconds_of(measured.samples_ns);
 }
 
-void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std::function<void()>& attend) {
+load::FoundQueries Steps::serve(const Scenario& scenario, load::StepServer& server) {
   const auto batch = part_.trial.workload.batch;
+  if (seeks_rate(scenario)) {
+    const auto pace =
+        static_cast<double>(batch) * 1e9 / static_cast<double>(std::max<std::int64_t>(1, median_so_far()));
+    return load::seek_rate(scenario, batch, {pace, measure_.seconds, measure_.max_samples}, part_.seed, server);
+  }
   const auto most_steps = std::max<std::int64_t>(1, measure_.max_samples / batch);
   const load::QueryCount count{measure_.seconds, measure_.max_samples, fitting(measure_.seconds, most_steps) * batch};
   const auto arrivals = load::arrivals_of(scenario, count, part_.seed);
+  return {{}, arrivals, load::serve_queries(scenario, batch, arrivals, server)};
+}
+
+void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std::function<void()>& attend) {
   Slice slice;
   slice.turn = turn;
   probe();
@@ -101,9 +110,9 @@ void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std:
   slice.begin_ns = std::max(monotonic_ns(), result_.slices.back().end_ns);
   const auto server = in_virtual_time_ ? virtual_server(worker) : clocked_server(worker);
   if (energy_) energy_->begin();
-  const auto sent = load::serve_queries(scenario, batch, arrivals, *server);
+  const auto [found, arrivals, sent] = serve(scenario, *server);
   if (energy_) energy_->end();
-  slice.end_ns = slice.begin_ns + sent.elapsed_ns;
+  slice.end_ns = slice.begin_ns + server->now_ns();
   slice.samples = std::ssize(sent.requests);
   result_.slices.push_back(slice);
   for (const auto& request : sent.requests) {
@@ -111,8 +120,10 @@ void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std:
   }
   const auto point = load::summarise_queries(scenario, arrivals, sent);
   result_.load = LoadRun{arrivals.seed, to_json(point), std::nullopt, std::nullopt};
+  if (seeks_rate(scenario)) result_.load->point[load::kFoundKey] = to_json(found);
   if (sent.requests.size() <= load::kMostStamps) result_.load->stamps = load::requests_csv(sent.requests);
-  result_.notes.push_back(load::verdict_line(scenario, point));
+  result_.notes.push_back(seeks_rate(scenario) ? load::search_line(scenario, found)
+                                               : load::verdict_line(scenario, point));
 }
 
 void Steps::finish() {

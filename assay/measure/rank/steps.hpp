@@ -7,6 +7,7 @@
 
 #include "assay/core/record.hpp"
 #include "assay/core/workloads/scenario.hpp"
+#include "assay/load/queries/query_search.hpp"
 #include "assay/measure/order.hpp"
 #include "assay/measure/rank/host_energy.hpp"
 #include "assay/measure/rank/session.hpp"
@@ -69,6 +70,8 @@ class Steps {
   Measured measure(const std::string& detail, const Amount& amount);
   platform::Counters read_counters() const;
   void take_phases(const Amount& amount);
+  /// At the scenario's rate, or at the highest that keeps its limit.
+  load::FoundQueries serve(const Scenario& scenario, load::StepServer& server);
 
   const Measure& measure_;
   const Part& part_;

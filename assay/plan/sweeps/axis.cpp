@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "assay/core/text/units.hpp"
 #include "assay/core/workloads/scenario.hpp"
 
 namespace assay::plan {
@@ -71,7 +72,7 @@ void apply_tokens(Trial& trial, const std::string&, const Scalar& value) {
   generation_of(trial).*member = number_of(value);
 }
 
-/// A trial for which a scenario or a rate is written is a load on its worker.
+/// A trial for which a scenario, a rate, a wait or a limit is written is a load on its worker.
 ServerLoad& load_of(Trial& trial) {
   if (!trial.workload.load) trial.workload.load.emplace();
   trial.workload.load->server = kInProcess;
@@ -79,7 +80,7 @@ ServerLoad& load_of(Trial& trial) {
 }
 
 void apply_scenario(Trial& trial, const std::string&, const Scalar& value) {
-  load_of(trial).api = text_of(value);
+  set_scenario(load_of(trial), text_of(value));
   complete_arrivals(load_of(trial));
 }
 
@@ -91,6 +92,16 @@ void apply_rate(Trial& trial, const std::string&, const Scalar& value) {
          plain_text(mapping::scalar_to_json(value)));
   }
   load_of(trial).rate_per_second = whole != nullptr ? static_cast<double>(*whole) : *real;
+}
+
+/// No wait is a wait of 0.
+void apply_batch_wait(Trial& trial, const std::string&, const Scalar& value) {
+  const auto seconds = parse_seconds(text_of(value), "batch_wait");
+  set_batch_wait(load_of(trial), seconds == 0 ? std::nullopt : std::optional(seconds));
+}
+
+void apply_slo(Trial& trial, const std::string&, const Scalar& value) {
+  set_limit(load_of(trial), parse_tail_limit(text_of(value), "slo"));
 }
 
 using Field = void (*)(Trial&, const std::string&, const Scalar&);
@@ -130,6 +141,8 @@ std::vector<Axis> workload_axes() {
        [](Trial& t, auto&, auto& v) { generation_of(t).tokens = enum_value<TokenChoice>(v); }},
       {"scenario", AxisKind::words, false, names_of<ScenarioKind>(), apply_scenario},
       {"rate", AxisKind::scalars, false, {}, apply_rate},
+      {"batch_wait", AxisKind::words, true, {}, apply_batch_wait},
+      {"slo", AxisKind::words, false, {}, apply_slo},
       {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
   };
 }

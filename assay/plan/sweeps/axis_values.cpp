@@ -122,10 +122,12 @@ Values read_written(const Axis& axis, const Written& written, const std::string&
   return out;
 }
 
-/// A rate needs the scenario server, and that a rate.
+/// A rate, a wait and a limit need the scenario server, and that a rate; a wait is for a batch.
 void complete_server(const AxisName& name, const Scalar& value, Trial& trial) {
   const bool is_server = name.text() == "scenario" && value == Scalar(std::string(name_of(ScenarioKind::server)));
-  if (!is_server && name.text() != "rate") return;
+  const bool needs_one = name.text() == "rate" || name.text() == "batch_wait" || name.text() == "slo";
+  if (!is_server && !needs_one) return;
+  if (name.text() == "batch_wait") trial.workload.batch = 2;
   auto& load = trial.workload.load.emplace();
   load.server = kInProcess;
   load.api = name_of(ScenarioKind::server);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "assay/core/text/units.hpp"
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/report/renderers/markdown.hpp"
 #include "assay/report/renderers/terminal.hpp"
 #include "assay/report/report.hpp"
@@ -79,6 +80,12 @@ void add_remarks(const std::vector<Result>& results, std::string& out) {
       out += fmt::format("  {}: {}\n", fit(line, 200), title(result.trial));
     }
     for (const auto& reason : result.details.reasons) {
+      if (reason.code == kScenarioReason) {
+        out += fmt::format("  {}{}:\n    {}\n", title(result.trial),
+                           reason.runs > 1 ? fmt::format(", first of {} runs", reason.runs) : "",
+                           fit(reason.message, 300));
+        continue;
+      }
       out += fmt::format("  {} of {} runs {}: {}\n    {}\n", reason.runs, result.ok, fit(reason.code, 40),
                          title(result.trial), fit(reason.message, 300));
     }

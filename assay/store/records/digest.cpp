@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::store {
@@ -47,6 +48,18 @@ std::optional<double> probe_of(const Record& record) {
   return median_of(times);
 }
 
+/// The line on a scenario that a process of its run left among its notes: it stands beside the numbers.
+void add_verdict(const RankResult& rank, Digest& digest) {
+  if (!rank.load) return;
+  for (const auto& note : rank.notes) {
+    const auto begins = [&](const char* name) { return note.starts_with(std::string(name) + ": "); };
+    const auto& names = EnumNames<ScenarioKind>::names;
+    if (!std::any_of(names.begin(), names.end(), begins)) continue;
+    digest.reasons.push_back({kScenarioReason, note, false});
+    return;
+  }
+}
+
 }  // namespace
 
 Digest digest_of(const Record& record) {
@@ -66,6 +79,7 @@ Digest digest_of(const Record& record) {
   for (const auto& rank : record.ranks) {
     add_effective(rank, digest);
     add_phases(rank, digest);
+    add_verdict(rank, digest);
     memory = memory && rank.peak_memory_bytes ? std::optional(*memory + *rank.peak_memory_bytes) : std::nullopt;
   }
   digest.peak_memory_bytes = memory;
