@@ -1,11 +1,9 @@
 #include "assay/tune/goal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "assay/core/error.hpp"
-#include "assay/core/text/units.hpp"
 #include "assay/stats/quantile.hpp"
 
 namespace assay::tune {
@@ -20,27 +18,9 @@ const std::string kFirstToken = "ttft<";
 
 [[noreturn]] void bad_goal(const std::string& text) {
   fail(ErrorKind::usage,
-       "--goal: {} is not a valid goal. Write latency, throughput, tokens, or one with a limit: throughput@p99<50ms, "
-       "tokens@ttft<500ms.",
+       "--goal: {} is not a valid goal. Write latency, throughput, tokens, one of them with a limit such as "
+       "throughput@p99<50ms or tokens@ttft<500ms, or rate@p99<50ms.",
        shown(text));
-}
-
-TailLimit parse_limit(const std::string& whole, const std::string& text) {
-  const auto less = text.find('<');
-  if (less == std::string::npos) bad_goal(whole);
-  const auto quantile = text.substr(0, less);
-  TailLimit limit;
-  constexpr std::array kPercents{50, 90, 95, 99};
-  const auto* const percent =
-      std::find_if(kPercents.begin(), kPercents.end(), [&](int one) { return quantile == fmt::format("p{}", one); });
-  if (percent == kPercents.end()) {
-    fail(ErrorKind::usage, "--goal: {} is not a quantile that can be limited. Write p50, p90, p95 or p99.",
-         shown(quantile));
-  }
-  limit.percent = *percent;
-  limit.seconds = parse_seconds(text.substr(less + 1), "--goal");
-  if (!(limit.seconds > 0)) bad_goal(whole);
-  return limit;
 }
 
 }  // namespace
@@ -53,13 +33,17 @@ Goal parse_goal(const std::string& text) {
   const auto* const known = std::find(names.begin(), names.end(), metric);
   if (known == names.end()) bad_goal(text);
   goal.metric = static_cast<Metric>(known - names.begin());
-  if (at == std::string::npos) return goal;
-  auto limit = text.substr(at + 1);
-  if (limit.starts_with(kFirstToken)) {
-    goal.limit_of = TimeOf::first_token;
-    limit = "p50<" + limit.substr(kFirstToken.size());
+  if (at != std::string::npos) {
+    auto limit = text.substr(at + 1);
+    if (limit.starts_with(kFirstToken)) {
+      goal.limit_of = TimeOf::first_token;
+      limit = "p50<" + limit.substr(kFirstToken.size());
+    }
+    goal.limit = parse_tail_limit(limit, "--goal");
   }
-  goal.limit = parse_limit(text, limit);
+  if (goal.metric == Metric::rate && (!goal.limit || goal.limit_of == TimeOf::first_token)) {
+    fail(ErrorKind::usage, "--goal: a rate needs the limit that it is to keep. Write it such as rate@p99<50ms.");
+  }
   return goal;
 }
 
@@ -67,17 +51,18 @@ std::string title(const Goal& goal) {
   if (!goal.limit) return name_of(goal.metric);
   if (goal.limit_of == TimeOf::first_token)
     return fmt::format("{}@{}{:g}ms", name_of(goal.metric), kFirstToken, goal.limit->seconds * 1e3);
-  return fmt::format("{}@p{}<{:g}ms", name_of(goal.metric), goal.limit->percent, goal.limit->seconds * 1e3);
+  return fmt::format("{}@{}", name_of(goal.metric), title(*goal.limit));
 }
 
 double penalty_of(const Goal& goal, const Tail& tail) {
-  return goal.limit ? std::pow(std::max(1.0, tail.seconds / goal.limit->seconds), kSlope) : 1;
+  return goal.judges_tail() ? std::pow(std::max(1.0, tail.seconds / goal.limit->seconds), kSlope) : 1;
 }
 
 Tail tail_of(const TailLimit& limit, const std::vector<double>& sorted_ns) {
   if (sorted_ns.empty()) return {};
   const auto over = sorted_ns.end() - std::upper_bound(sorted_ns.begin(), sorted_ns.end(), limit.seconds * 1e9);
-  return {std::ssize(sorted_ns), over, stats::quantile_sorted(sorted_ns, limit.percent / 100.0) / 1e9};
+  return {std::ssize(sorted_ns), over,
+          stats::quantile_sorted(sorted_ns, static_cast<double>(limit.percent) / 100) / 1e9};
 }
 
 bool within_limit(const TailLimit& limit, const Tail& tail) {

@@ -5,20 +5,12 @@
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/core/workloads/tail_limit.hpp"
 #include "assay/stats/tail.hpp"
 
 namespace assay::tune {
 
-enum class Metric { latency, throughput, tokens };
-
-/// A bound on the tail: "p99<50ms".
-struct TailLimit {
-  int percent = 99;  ///< 50, 90, 95 or 99
-  double seconds = 0;
-
-  /// Share of steps that may take longer.
-  double allowed() const { return (100 - percent) / 100.0; }
-};
+enum class Metric { latency, throughput, tokens, rate };
 
 /// What the steps of a run, or of several, say about a limit.
 struct Tail {
@@ -28,7 +20,7 @@ struct Tail {
 };
 
 /// What is sought: the shortest step, or the most samples or generated tokens a second, within a bound on the tail
-/// where there is one.
+/// where there is one; or the highest rate of queries whose latencies keep a bound.
 struct Goal {
   Metric metric = Metric::latency;
   std::optional<TailLimit> limit;
@@ -36,10 +28,13 @@ struct Goal {
 
   /// Whether only text that is generated has it.
   bool of_generation() const { return metric == Metric::tokens || limit_of == TimeOf::first_token; }
+
+  /// Whether the tail of a run decides whether it may be chosen. A rate is found within its limit.
+  bool judges_tail() const { return limit && metric != Metric::rate; }
 };
 
-/// "latency", "throughput", "throughput@p99<50ms", "tokens@ttft<500ms" (in the median). Throws Error{usage} that says
-/// what there is.
+/// "latency", "throughput", "throughput@p99<50ms", "tokens@ttft<500ms" (in the median), "rate@p99<50ms". Throws
+/// Error{usage} that says what there is.
 Goal parse_goal(const std::string& text);
 std::string title(const Goal& goal);
 
@@ -71,7 +66,7 @@ struct EnumNames<stats::Kept> {
 
 template <>
 struct EnumNames<tune::Metric> {
-  static constexpr std::array<const char*, 3> names{"latency", "throughput", "tokens"};
+  static constexpr std::array<const char*, 4> names{"latency", "throughput", "tokens", "rate"};
 };
 
 }  // namespace assay

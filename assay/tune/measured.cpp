@@ -55,7 +55,7 @@ std::vector<MeasuredObjective::Evaluation> MeasuredObjective::evaluations(const 
                                                                           std::size_t candidate) {
   const store::Filter filter{.campaign = campaign, .trial = ids_[candidate]};
   std::map<std::int64_t, Tail> tails;  // by the run's index
-  if (setup_.goal.limit) {
+  if (setup_.goal.judges_tail()) {
     store_.records(filter, [&](const Record& record) {
       if (record.outcome.kind != OutcomeKind::ok) return;
       const auto& trial = setup_.candidates[candidate];
@@ -145,7 +145,7 @@ Tail MeasuredObjective::tail(std::size_t candidate) const {
 }
 
 bool MeasuredObjective::within_limit(std::size_t candidate) const {
-  return !setup_.goal.limit || tune::within_limit(*setup_.goal.limit, tail(candidate));
+  return !setup_.goal.judges_tail() || tune::within_limit(*setup_.goal.limit, tail(candidate));
 }
 
 }  // namespace assay::tune

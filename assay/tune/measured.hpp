@@ -40,7 +40,8 @@ class MeasuredObjective : public Objective {
   Spent spent() const override { return spent_; }
   bool within_limit(std::size_t candidate) const override;
 
-  const std::optional<TailLimit>& limit() const { return setup_.goal.limit; }
+  /// That steps are judged by; null also where every run looks for a rate within it.
+  std::optional<TailLimit> limit() const { return setup_.goal.judges_tail() ? setup_.goal.limit : std::nullopt; }
 
   /// What all steps of a candidate that were measured say about the goal's limit.
   Tail tail(std::size_t candidate) const;

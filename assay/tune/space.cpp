@@ -5,6 +5,7 @@
 #include <map>
 
 #include "assay/core/error.hpp"
+#include "assay/core/workloads/scenario.hpp"
 
 namespace assay::tune {
 namespace {
@@ -39,9 +40,10 @@ class KnobChooser {
     Knobs knobs;
     const auto mode = request_.named.front().workload.mode;
     if (wants("instances", request_.metric == Metric::throughput && mode == Mode::infer,
-              mode == Mode::train      ? "each would train a network of its own"
-              : mode == Mode::generate ? "each would hold the weights again; name them, or --sequences"
-                                       : "side by side they make no step shorter")) {
+              mode == Mode::train               ? "each would train a network of its own"
+              : mode == Mode::generate          ? "each would hold the weights again; name them, or --sequences"
+              : request_.metric == Metric::rate ? kOneQueue
+                                                : "side by side they make no step shorter")) {
       knobs.instances = as_values(thread_counts(r_.usable_cores()));
     }
     // More pools than operators that can run at once stay idle; some more, because the width is only an average.
@@ -152,6 +154,26 @@ void add_combinations(const Trial& base, const Knobs& knobs, std::vector<Trial>&
                   }
 }
 
+/// Every batch limit and wait of the queue that was not named, on top of one trial. A wait is a share of the limit on
+/// latency, of which it takes that much.
+std::vector<Trial> with_queues(const Trial& base, const SpaceRequest& request) {
+  if (request.metric != Metric::rate) return {base};
+  std::vector<std::int64_t> batches{base.workload.batch};
+  if (request.fixed.count("batch") == 0) batches = {1, 2, 4, 8, 16, 32};
+  std::vector<Trial> out;
+  for (const auto batch : batches) {
+    auto trial = base;
+    trial.workload.batch = batch;
+    out.push_back(trial);
+    if (request.fixed.count("batch_wait") != 0 || batch == 1 || !request.limit) continue;
+    for (const double share : {1.0 / 16, 1.0 / 4}) {
+      set_batch_wait(*trial.workload.load, share * request.limit->seconds);
+      out.push_back(trial);
+    }
+  }
+  return out;
+}
+
 std::map<std::string, std::string> values_of(const Trial& trial) {
   std::map<std::string, std::string> values;
   const json settings = to_json(trial.settings);
@@ -162,6 +184,9 @@ std::map<std::string, std::string> values_of(const Trial& trial) {
     values["sequences"] = std::to_string(asked->sequences);
     values["cache_precision"] = asked->cache_precision.value_or("null");
   }
+  const auto scenario = scenario_of(trial.workload.load);
+  const auto wait = scenario ? scenario->batch_wait_seconds : std::nullopt;
+  values["batch_wait"] = wait ? fmt::format("{:g}", *wait) : "null";
   return values;
 }
 
@@ -203,7 +228,9 @@ Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, cons
   Space space;
   const auto knobs = KnobChooser(request, worker, situation, space).choose();
   std::vector<Trial> all;
-  for (const auto& trial : request.named) add_combinations(trial, knobs, all);
+  for (const auto& trial : request.named) {
+    for (const auto& queued : with_queues(trial, request)) add_combinations(queued, knobs, all);
+  }
   const auto most = 2 * situation.resources.usable_threads();
   std::set<std::string> distinct;
   for (auto& trial : all) {

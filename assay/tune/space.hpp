@@ -16,6 +16,7 @@ struct SpaceRequest {
   std::vector<Trial> named;     ///< every combination of the values that were named; at least one trial
   std::set<std::string> fixed;  ///< settings that were named: nothing is added to their values
   Metric metric = Metric::latency;
+  std::optional<TailLimit> limit = {};  ///< of a rate: waits are chosen by it
 };
 
 /// Settings worth a measurement on this machine.
@@ -25,17 +26,21 @@ struct Space {
   std::vector<std::string> left_out;  ///< settings with one, and why: "inter_op: eager PyTorch runs …"
 };
 
+/// Why a search for a rate has one instance.
+constexpr const char* kOneQueue = "the queue of the scenario server is before one process";
+
 /// Thread counts up to `most`: 1, 2, 3, 4, 6, 8, 12, 16, 24, …, and `most` itself.
 std::vector<std::int64_t> thread_counts(std::int64_t most);
 
 /// Every feasible combination. What was named is taken as it is; to that come, where the worker follows them and this
 /// machine gives a choice: instances (for throughput), inter_op, intra_op, affinity, memory_bind, allocator and spin;
-/// where text is generated also prefill_threads and prefill_tokens.
+/// where text is generated also prefill_threads and prefill_tokens; for a rate, the batch limit and the wait of the
+/// queue.
 /// Threads in all are at most twice as many as can run at once, unless a number of threads was named. What changes
 /// numbers (precision), what is compiled and layouts vary only by name.
 Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation);
 
-/// Names of settings, precision, batch, sequences and cache_precision in which trials differ.
+/// Names of settings, precision, batch, batch_wait, sequences and cache_precision in which trials differ.
 std::vector<std::string> varied_of(const std::vector<Trial>& trials);
 
 /// The paper's rule shared out among 1, 2, 4, … instances, as far as the worker follows it.

@@ -191,14 +191,16 @@ TEST(Goal, is_read_and_written) {
   EXPECT_EQ(title(parse_goal("throughput@p99<50ms")), "throughput@p99<50ms");
   EXPECT_EQ(title(parse_goal("latency@p90<2s")), "latency@p90<2000ms");
   EXPECT_EQ(title(parse_goal("latency@p95<1ms")), "latency@p95<1ms");
+  EXPECT_EQ(title(parse_goal("rate@p99<50ms")), "rate@p99<50ms");
   EXPECT_EQ(title(parse_goal("tokens")), "tokens");
   EXPECT_EQ(title(parse_goal("tokens@ttft<.5s")), "tokens@ttft<500ms");
   EXPECT_EQ(parse_goal("tokens@ttft<.5s").limit_of, TimeOf::first_token);
   EXPECT_EQ(parse_goal("tokens@ttft<.5s").limit->percent, 50);
   EXPECT_TRUE(parse_goal("latency@ttft<1s").of_generation() && parse_goal("tokens@p99<1s").of_generation());
   EXPECT_FALSE(parse_goal("throughput@p99<1s").of_generation());
-  for (const char* bad : {"", "speed", "throughput@", "throughput@p42<1ms", "throughput@p99>1ms", "throughput@p99<0ms",
-                          "throughput@p99<", "Latency", "tokens@ttft", "tokens@ttft<0ms", "tokens@ttft<", "ttft<1s"}) {
+  for (const char* bad : {"", "speed", "rate", "rate@ttft<1s", "throughput@", "throughput@p42<1ms",
+                          "throughput@p99>1ms", "throughput@p99<0ms", "throughput@p99<", "Latency", "tokens@ttft",
+                          "tokens@ttft<0ms", "tokens@ttft<", "ttft<1s"}) {
     EXPECT_THROW(parse_goal(bad), Error) << bad;
   }
 }
@@ -211,6 +213,7 @@ TEST(Goal, costs_seconds_of_a_step_or_of_a_sample_and_more_beyond_the_limit) {
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("latency"), summary), .02);
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput"), summary), .0025);
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<100ms"), summary, {30, 0, .1}), .0025);
+  EXPECT_DOUBLE_EQ(*cost_of(parse_goal("rate@p99<50ms"), summary, {30, 1, .1}), .0025);      // found within its limit
   EXPECT_DOUBLE_EQ(*cost_of(parse_goal("throughput@p99<50ms"), summary, {30, 1, .1}), .04);  // 2^4 times
   EXPECT_FALSE(cost_of(parse_goal("tokens"), summary));                                      // nothing was generated
   summary.generated.emplace().output_tokens_per_second = 50;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/core/error.hpp"
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/stats/difference.hpp"
 #include "assay/stats/quantile.hpp"
 
@@ -37,6 +38,10 @@ std::string title_in(const Trial& trial, const std::vector<std::string>& varied)
   auto text = conditions(trial);
   const auto varies = [&](const char* name) { return std::find(varied.begin(), varied.end(), name) != varied.end(); };
   if (varies("precision")) text = trial.workload.precision + ", " + text;
+  const auto scenario = scenario_of(trial.workload.load);
+  if (varies("batch_wait") && scenario && scenario->batch_wait_seconds) {
+    text = fmt::format("wait {:g}ms, {}", *scenario->batch_wait_seconds * 1e3, text);
+  }
   if (varies("batch")) text = fmt::format("b{}, {}", trial.workload.batch, text);
   if (varies("sequences") || varies("cache_precision"))
     text = fmt::format("{}, {}", title(*trial.workload.generate), text);
@@ -194,6 +199,16 @@ class Tuner {
   Answer answer_;
 };
 
+/// A guide without its instances: they would not share the queue.
+void share_one_process(Baseline& baseline, const Situation& situation) {
+  auto& settings = baseline.settings;
+  if (settings.instances.value_or(1) == 1) return;
+  baseline.inert.push_back(fmt::format("instances={}: {}", *settings.instances, kOneQueue));
+  settings.instances.reset();
+  settings.memory_bind.reset();
+  settings = canonical(settings, situation.resources);
+}
+
 }  // namespace
 
 Candidates candidates_of(const Space& space, const Trial& base, const plan::WorkerInfo& worker,
@@ -210,6 +225,7 @@ Candidates candidates_of(const Space& space, const Trial& base, const plan::Work
     return place;
   };
   for (auto& baseline : baselines(worker, situation)) {
+    if (metric == Metric::rate) share_one_process(baseline, situation);
     const auto place = add_seed(baseline.settings);
     out.rivals.push_back({std::move(baseline), place});
   }

@@ -1,6 +1,7 @@
 #include "assay/tune/tuning.hpp"
 
 #include "assay/core/text/file.hpp"
+#include "assay/core/workloads/scenario.hpp"
 
 namespace assay {
 
@@ -28,6 +29,18 @@ void check_variables(const std::string& setting, const std::map<std::string, std
 }
 
 }  // namespace
+
+std::optional<TunedQueue> queue_of(const Tuning& tuning) {
+  const auto scenario = scenario_of(tuning.workload.load);
+  if (!scenario) return std::nullopt;
+  return TunedQueue{tuning.workload.batch, scenario->batch_wait_seconds.value_or(0) * 1e6};
+}
+
+std::string title(const TunedQueue& queue) {
+  auto text = fmt::format("batch limit {}", queue.batch);
+  if (queue.batch_wait_us > 0) text += fmt::format(", batch wait {:g} us", queue.batch_wait_us);
+  return text;
+}
 
 void check(const Tuning& tuning) {
   if (tuning.version > kTuningVersion) {

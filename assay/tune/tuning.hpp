@@ -49,6 +49,18 @@ void describe(V& v, Tuning& t) {
   v("results", t.results);
 }
 
+/// The queue before the worker that a tuning for a rate was found with.
+struct TunedQueue {
+  std::int64_t batch = 1;    ///< queries that a step takes at most
+  double batch_wait_us = 0;  ///< microseconds that the oldest waits for others; 0: not at all
+};
+
+/// Null where the tuning is for another goal.
+std::optional<TunedQueue> queue_of(const Tuning& tuning);
+
+/// "batch limit 16, batch wait 2000 us".
+std::string title(const TunedQueue& queue);
+
 /// Throws Error{bad_input} where a version is newer than this program knows or a count is none; Error{usage} where a
 /// setting is out of its range or a variable malformed.
 void check(const Tuning& tuning);

@@ -4,6 +4,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/hash.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/core/workloads/scenario.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/network/network.hpp"
 #include "assay/network/onnx.hpp"
@@ -108,8 +109,21 @@ void check_generation(const tune::Goal& goal, const std::vector<Trial>& trials) 
   }
 }
 
+/// A search for a rate is that of the scenario server, with the limit of the goal.
+void add_queries(const tune::Goal& goal, const PlanFlags& flags, plan::TrialSweep& sweep) {
+  if (goal.metric != tune::Metric::rate) return;
+  for (const auto& [axis, text] : flags.axes) {
+    if (axis != "scenario" && axis != "rate" && axis != "slo") continue;
+    fail(ErrorKind::usage, "--{} {}: the goal {} says all of that. Leave it out.", axis, shown(text), title(goal));
+  }
+  sweep.add("scenario", {assay::name_of(ScenarioKind::server), false, ""});
+  sweep.add("slo", {title(*goal.limit), false, ""});
+}
+
 Prepared prepare(const TuneFlags& o, const plan::Catalog& catalog) {
+  const auto goal = tune::parse_goal(o.goal);
   auto sweep = sweep_of(o.plan);
+  add_queries(goal, o.plan, sweep);
   sweep.add("network", {o.network, false, ""});
   tune::SpaceRequest request;
   request.named = plan::expand({sweep}, 1, catalog);
@@ -126,14 +140,16 @@ Prepared prepare(const TuneFlags& o, const plan::Catalog& catalog) {
     }
   }
   Prepared prepared;
-  prepared.goal = tune::parse_goal(o.goal);
+  prepared.goal = goal;
   check_generation(prepared.goal, request.named);
   prepared.situation = situation_of(o, first.workload, prepared.platform);
   prepared.worker = catalog.find(first.worker);
-  request.metric = prepared.goal.metric;
+  request.metric = goal.metric;
+  request.limit = goal.limit;
   const std::string settings = "settings.";
   for (const auto& [axis, text] : o.plan.axes) {
     if (axis.starts_with(settings)) request.fixed.insert(axis.substr(settings.size()));
+    if (axis == "batch" || axis == "batch_wait") request.fixed.insert(axis);
     if (axis == kThreadsAxis) request.fixed.insert({"inter_op", "intra_op"});
   }
   auto& plan = prepared.plan;
@@ -223,7 +239,8 @@ int tune_here(const TuneFlags& o) {
   const auto stop = stop_signals();
   const auto store = store::open_store(o.work.store, store::Access::create);
   tune::MeasuredSetup setup{name, o.seed, {}, prepared.goal, prepared.plan.candidates.trials};
-  setup.lockstep = !o.apart && !prepared.situation.resources.quota;
+  const bool in_turns = o.apart || prepared.goal.metric == tune::Metric::rate;  // a search for a rate has no steps
+  setup.lockstep = !in_turns && !prepared.situation.resources.quota;
   setup.measure.phases = false;  // a search needs steps alone
   apply(o.measure, setup.measure);
   if (setup.measure.stop)
@@ -256,7 +273,7 @@ void add_tune(CLI::App& command, Invocation& invocation) {
   command
       .add_option("--goal", o->goal,
                   "Look for the best latency, throughput or tokens a second, or one of them with a limit: "
-                  "throughput@p99<50ms, tokens@ttft<500ms")
+                  "throughput@p99<50ms, tokens@ttft<500ms; or the highest rate of queries within one: rate@p99<50ms")
       ->capture_default_str();
   command.add_option("--budget", o->budget, "Choose after this many runs, or a time such as 20m")
       ->capture_default_str();

@@ -173,6 +173,8 @@ def test_a_dry_run_shows_guides_and_candidates_of_another_machine(tune, tmp_path
     ("flags", "words"),
     [
         (["--goal", "speed"], "--goal: 'speed' is not a valid goal. Write latency, throughput"),
+        (["--goal", "rate"], "--goal: a rate needs the limit that it is to keep. Write it such as rate@p99<50ms."),
+        (["--goal", "rate@p99<5ms", "--rate", "50"], "--rate '50': the goal rate@p99<5ms says all of that."),
         (["--goal", "throughput@p42<1ms"], "Write p50, p90, p95 or p99"),
         (["--budget", "2"], "2 runs are too few"),
         (["--budget", "soon"], "--budget"),
@@ -255,3 +257,38 @@ ends = [h.make_tensor_value_info(name, T.FLOAT, ['batch', 4]) for name in 'xy']
 graph = h.make_graph(nodes, 'branches', ends[:1], ends[1:], weights)
 onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', 20)], ir_version=9), sys.argv[1])
 """
+
+
+def test_the_highest_rate_within_a_limit_is_found_over_batches(tune, document):
+    """A step of b samples takes 200 us + b 100 us with one thread: 300 us, 1.8 ms and 3.4 ms.
+
+    Where p99 reaches 5 ms, 150,000 queries say that went through the recursion of tests/measure/test_scenarios.py: one
+    at a time at 2,858 a second, 16 at 7,877. A query that comes in the first half of a step of 32 waits for it and
+    takes more than 5 ms: no rate will do.
+    """
+    space = ["--intra-op", "1", "--inter-op", "1", "--allocator", "null", "--batch", "1,16,32", "--batch-wait", "null"]
+    flags = [*TOY[:3], "--quiet", "--seconds", "0.2", "--retries", 0, "--option", "noise=0", *space, "--pairs", 0]
+    flags += ["--budget", 12, "--json"]
+    found = document(tune(*flags, "--goal", "rate@p99<5ms"))
+    assert found["workload"]["batch"] == 16 and found["goal"] == "rate@p99<5ms"
+    rates = {}
+    for one in found["results"]["tried"]:
+        if one["settings"]["intra_op"] == 1:  # guides bring others along, one sample at a time
+            rates[one["title"].split(",")[0]] = [1 / seconds for seconds in one["seconds"]]
+    assert rates["b1"] == [pytest.approx(2858, rel=0.08)] * len(rates["b1"])
+    assert rates["b16"] == [pytest.approx(7877, rel=0.08)] * len(rates["b16"])
+    assert not rates.get("b32")
+
+
+def test_a_search_for_a_rate_varies_the_queue(tune):
+    """A wait is a 16th or a quarter of the limit, and for batches alone."""
+    flags = [*TOY[:3], "--intra-op", "1", "--inter-op", "1", "--allocator", "null", "--goal", "rate@p99<16ms"]
+    plan = json.loads(tune(*flags, "--dry-run", "--json").stdout)
+    assert {"batch", "batch_wait"} <= set(plan["varied"])
+    queues = {
+        (one["trial"]["workload"]["batch"], one["trial"]["workload"]["load"]["api"]) for one in plan["candidates"]
+    }
+    limit = "p99_ns=16000000"
+    waits = (f"server {limit}", f"server batch_wait_ns=1000000 {limit}", f"server batch_wait_ns=4000000 {limit}")
+    assert queues == {(1, waits[0])} | {(batch, wait) for batch in (2, 4, 8, 16, 32) for wait in waits}
+    assert any(text.startswith("instances: the queue") for text in plan["left_out"])

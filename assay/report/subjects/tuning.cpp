@@ -51,14 +51,15 @@ Table factors_table(const std::vector<tune::Factor>& factors) {
 }
 
 std::string cost_text(const std::string& goal, double seconds) {
-  if (goal.starts_with("throughput")) return format_rate(1 / seconds);
+  if (goal.starts_with("throughput") || goal.starts_with("rate")) return format_rate(1 / seconds);
   if (goal.starts_with("tokens")) return format_rate(1 / seconds) + " of tokens";
   return format_duration(seconds * 1e9) + " a step";
 }
 
 /// "Best: spin=false", or that nothing better than the framework's own settings was proved.
 std::string best_text(const tune::Tuning& tuning) {
-  const auto best = title(tuning.settings);
+  const auto queue = tune::queue_of(tuning);
+  const auto best = (queue ? title(*queue) + ", " : "") + title(tuning.settings);
   if (!tuning.results || !tuning.results->within_limit) return "Best: " + best;
   for (const auto& gain : tuning.results->gains) {
     if (gain.baseline != "framework-default" || gain.same || !gain.gain.value) continue;

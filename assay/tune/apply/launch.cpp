@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "assay/core/text/utf8.hpp"
 #include "assay/measure/environment.hpp"
@@ -99,10 +100,24 @@ void inject(const Told& told, const LaunchWishes& wishes, const Host& host, Laun
   prepend("PYTHONPATH", wishes.inject->string(), host, plan);
 }
 
+/// Whether an argument of the program has this place.
+bool takes(const LaunchWishes& wishes, const char* place) {
+  return std::any_of(wishes.program.begin(), wishes.program.end(),
+                     [&](const std::string& argument) { return argument.find(place) != std::string::npos; });
+}
+
+/// The queue is in the program: nothing outside of it can set its batch limit and wait.
+void warn_of_queue(const LaunchWishes& wishes, LaunchPlan& plan) {
+  if (!plan.queue) return;
+  const bool has_wait = plan.queue->batch_wait_us == 0 || takes(wishes, kBatchWaitPlace);
+  if (takes(wishes, kBatchPlace) && has_wait) return;
+  plan.warnings.push_back(
+      fmt::format("{}: the queue is part of your program, which must set them, or take {} and {} as arguments",
+                  title(*plan.queue), kBatchPlace, kBatchWaitPlace));
+}
+
 void warn_of_untold(const Told& told, const Tuning& tuning, const LaunchWishes& wishes, LaunchPlan& plan) {
-  const bool takes_threads = std::any_of(wishes.program.begin(), wishes.program.end(), [](const std::string& argument) {
-    return argument.find(kThreadsPlace) != std::string::npos;
-  });
+  const bool takes_threads = takes(wishes, kThreadsPlace);
   for (const auto& setting : told.untold) {
     const bool is_threads = setting.starts_with("intra_op=");
     if (is_threads && takes_threads) continue;
@@ -152,6 +167,8 @@ LaunchPlan plan_launch(const Tuning& tuning, const Host& host, const LaunchWishe
   choose_allocator(host, plan);
   inject(told, wishes, host, plan);
   warn_of_untold(told, tuning, wishes, plan);
+  plan.queue = queue_of(tuning);
+  warn_of_queue(wishes, plan);
   return plan;
 }
 
@@ -161,6 +178,9 @@ std::vector<std::string> arguments_of(const LaunchPlan& plan, const std::vector<
   for (auto& argument : arguments) {
     plan::replace_all(argument, kInstancePlace, std::to_string(instance));
     if (plan.settings.intra_op) plan::replace_all(argument, kThreadsPlace, std::to_string(*plan.settings.intra_op));
+    if (!plan.queue) continue;
+    plan::replace_all(argument, kBatchPlace, std::to_string(plan.queue->batch));
+    plan::replace_all(argument, kBatchWaitPlace, std::to_string(std::llround(plan.queue->batch_wait_us)));
   }
   return arguments;
 }

@@ -27,9 +27,12 @@ struct Host {
 /// This host, for this process.
 Host this_host();
 
-/// Stand for the number of an instance and for settings.intra_op in the arguments of a program.
+/// Stand for the number of an instance, for settings.intra_op, and for the queue of a tuning for a rate in the
+/// arguments of a program.
 constexpr const char* kInstancePlace = "{instance}";
 constexpr const char* kThreadsPlace = "{threads}";
+constexpr const char* kBatchPlace = "{batch}";
+constexpr const char* kBatchWaitPlace = "{batch_wait_us}";
 
 struct LaunchWishes {
   std::vector<std::string> program;             ///< with its arguments
@@ -42,6 +45,7 @@ struct LaunchPlan {
   Settings settings;                            ///< that hold here: scaled, and without spinning under a quota
   std::map<std::string, std::string> env;       ///< to set
   std::vector<std::vector<std::int64_t>> cpus;  ///< of each instance; an empty list is not pinned
+  std::optional<TunedQueue> queue;              ///< that the program is to have before its worker
   std::vector<CodeLine> code;                   ///< that the user must add to the program
   std::vector<CodeLine> injected;               ///< that the hooks say in its place
   std::vector<std::string> replaced;            ///< variables of the user's that had another value

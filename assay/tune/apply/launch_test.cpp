@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/core/workloads/scenario.hpp"
+
 namespace assay::tune {
 namespace {
 
@@ -150,6 +152,21 @@ TEST(Launch, places_in_arguments_are_filled_wherever_they_stand) {
               ElementsAre("run", "--port=802", "33", "{batch}"));
   plan.settings.intra_op.reset();
   EXPECT_THAT(arguments_of(plan, {"{threads}"}, 0), ElementsAre("{threads}"));
+}
+
+TEST(Launch, the_queue_of_a_rate_is_told_or_taken_as_arguments) {
+  auto tuning = tuning_for(1);
+  tuning.workload.batch = 16;
+  auto& load = tuning.workload.load.emplace();
+  load.server = kInProcess;
+  set_scenario(load, "server");
+  set_limit(load, {99, 0.05});
+  set_batch_wait(load, 0.0025);
+  const auto told = plan_launch(tuning, host_of(1), {.program = {"serve", "{batch}"}, .rescale = false, .inject = {}});
+  EXPECT_THAT(told.warnings, ElementsAre(HasSubstr("batch limit 16, batch wait 2500 us: the queue is part of")));
+  EXPECT_THAT(arguments_of(told, {"{batch}", "{batch_wait_us}"}, 0), ElementsAre("16", "2500"));
+  const LaunchWishes both{.program = {"serve", "{batch}", "{batch_wait_us}"}, .rescale = false, .inject = {}};
+  EXPECT_THAT(plan_launch(tuning, host_of(1), both).warnings, IsEmpty());
 }
 
 }  // namespace

@@ -45,6 +45,11 @@ std::string comments(const Emission& emission, const std::vector<std::string>& c
   return text;
 }
 
+std::string queue_comment(const Emission& emission) {
+  const auto queue = queue_of(emission.tuning);
+  return queue ? comment(fmt::format("Not set: {}. Your server must set them.", title(*queue))) : "";
+}
+
 std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);

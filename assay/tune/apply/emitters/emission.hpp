@@ -35,6 +35,9 @@ std::map<std::string, std::string> variables(const Emission& emission);
 /// the format has no place for.
 std::string comments(const Emission& emission, const std::vector<std::string>& cannot);
 
+/// A line of comment on the queue of a tuning for a rate, for formats that have no place for it; else empty.
+std::string queue_comment(const Emission& emission);
+
 /// The value of a setting by name; empty where it is null.
 std::string value_of(const Settings& settings, const std::string& setting);
 

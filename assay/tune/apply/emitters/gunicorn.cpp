@@ -20,7 +20,8 @@ def post_fork(server, worker):
 std::string emit_gunicorn(const Emission& emission) {
   std::vector<std::string> cannot{"memory_bind"};
   if (emission.cpus.empty()) cannot.emplace_back("affinity");
-  std::string text = "# gunicorn --config THIS_FILE APPLICATION\n" + comments(emission, cannot);
+  std::string text =
+      "# gunicorn --config THIS_FILE APPLICATION\n" + comments(emission, cannot) + queue_comment(emission);
   if (emission.preload) {
     text += fmt::format("# Start gunicorn with LD_PRELOAD={}: it is too late for that here.\n", *emission.preload);
   }

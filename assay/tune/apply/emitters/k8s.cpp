@@ -36,7 +36,7 @@ std::string not_expanded(const std::string& text) {
 
 std::string emit_k8s(const Emission& emission) {
   const std::int64_t cpus = std::max<std::int64_t>(emission.tuning.resources.usable_threads() / emission.instances, 1);
-  std::string text = comments(emission, {"affinity", "memory_bind"});
+  std::string text = comments(emission, {"affinity", "memory_bind"}) + queue_comment(emission);
   text +=
       "# Part of a container. Whole CPUs that are requested and limited alike, memory too, are the container's own\n";
   text += "# where the kubelet's CPU manager is static.\n";

@@ -36,7 +36,7 @@ std::string emit_sh(const Emission& emission) {
     text +=
         fmt::format("# Start it {} times, with ASSAY_INSTANCE=0 to {}.\n", emission.instances, emission.instances - 1);
   }
-  text += comments(emission, cannot);
+  text += comments(emission, cannot) + queue_comment(emission);
   text += shell_exports(emission);
   text += "export ASSAY_INSTANCE=\"${ASSAY_INSTANCE:-0}\"\n";
   if (!emission.cpus.empty()) text += choose_cpus(emission) + "set -- taskset -c \"$cpus\" \"$@\"\n";

@@ -13,7 +13,7 @@ std::string emit_slurm(const Emission& emission) {
   text += fmt::format("#SBATCH --nodes=1\n#SBATCH --ntasks={}\n#SBATCH --cpus-per-task={}\n", emission.instances,
                       std::max<std::int64_t>(cpus / emission.instances, 1));
   if (whole_cores) text += "#SBATCH --hint=nomultithread\n";
-  text += comments(emission, {});
+  text += comments(emission, {}) + queue_comment(emission);
   text += shell_exports(emission);
   text += "exec srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"";
   const bool pinned = settings.affinity && *settings.affinity != Affinity::none;

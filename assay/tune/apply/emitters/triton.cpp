@@ -52,6 +52,10 @@ std::string emit_triton(const Emission& emission) {
   text += comments(without_code_of(found->second, emission), {"affinity", "memory_bind", "allocator", "spin"});
   text += fmt::format("backend: \"{}\"\n", worker);
   text += fmt::format("instance_group [ {{ count: {} kind: KIND_CPU }} ]\n", emission.instances);
+  if (const auto queue = queue_of(emission.tuning)) {
+    text += fmt::format("max_batch_size: {}\n", queue->batch);
+    text += fmt::format("dynamic_batching {{ max_queue_delay_microseconds: {:.0f} }}\n", queue->batch_wait_us);
+  }
   for (const auto& parameter : found->second) {
     const auto value = value_of(settings, parameter.setting);
     if (value.empty() || (parameter.several_only && value == "1")) continue;
