@@ -2,6 +2,8 @@
 #include <memory>
 #include <set>
 
+#include "assay/core/text/units.hpp"
+#include "assay/load/load.hpp"
 #include "assay/measure/agent/host_lock.hpp"
 #include "assay/measure/environment.hpp"
 #include "assay/plan/catalog/catalog.hpp"
@@ -21,7 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr double kWatchSeconds = 0.6;
 
+constexpr double kFirstLoadRate = 500;
+constexpr double kMostLoadRate = 64'000;
+constexpr double kLoadSeconds = 1;
+
 struct DoctorOptions {
+  bool load_rate = false;
   WorkFlags work;
   CalibrateFlags calibrate;
   AnswerFlags answer;
@@ -76,6 +83,38 @@ platform::Situation gather(const DoctorOptions& o, const platform::Machine& mach
   return s;
 }
 
+/// Plain requests to the built-in server, which shares the CPUs with the client. The rate is doubled until the client
+/// is late, or requests are left over.
+platform::Finding load_rate() {
+  load::LoadQuestion question;
+  question.target = load::parse_target("http://127.0.0.1/");
+  question.arrivals.duration_seconds = kLoadSeconds;
+  std::optional<load::LoadPoint> held;
+  std::string beyond = "no higher rate was tried";
+  for (double rate = kFirstLoadRate; rate <= kMostLoadRate; rate *= 2) {
+    question.arrivals.rate_per_second = rate;
+    const auto point = load::certify_client(question);
+    const auto answered = point.outcomes.find(load::RequestOutcome::ok);
+    const bool all = answered != point.outcomes.end() && answered->second == point.requests;
+    if (!all || is_client_starved(point.client)) {
+      beyond = fmt::format("at {}, {}", format_rate(rate),
+                           all ? "more than 1 % were sent over 1 ms late" : "some were not answered");
+      break;
+    }
+    held = point;
+  }
+  platform::Finding finding{"load_rate", platform::Severity::note, "", beyond, ""};
+  finding.mend = "where a server holds more than that, send from a machine that does nothing else, or from several";
+  if (!held) {
+    finding.seen = fmt::format("`assay load` cannot send {} on time from here", format_rate(kFirstLoadRate));
+    return finding;
+  }
+  finding.seen =
+      fmt::format("`assay load` holds {} of small requests to a server on this machine, {} of CPU each",
+                  format_rate(held->arrivals.rate_per_second), format_duration(held->client.cpu_per_request_ns));
+  return finding;
+}
+
 platform::Examination examination(const DoctorOptions& o) {
   const auto machine = platform::this_machine();
   const auto situation = gather(o, machine);
@@ -88,6 +127,7 @@ platform::Examination examination(const DoctorOptions& o) {
   e.counters = platform::counters_in_files();
   e.counters.push_back(platform::perf_counter());
   e.findings = platform::examine(situation);
+  if (o.load_rate) e.findings.push_back(load_rate());
   return e;
 }
 
@@ -97,9 +137,14 @@ void add_doctor(CLI::App& command, Invocation& invocation) {
   command.add_option("--host-lock", o->work.host_lock, "Use this lock file in place of the host's common one");
   add_answer_flags(command, o->answer);
   command.add_flag("--quiet", o->work.quiet, "With --calibrate: print no progress on stderr");
+  command.add_flag("--load-rate", o->load_rate,
+                   "Say also what rate of requests `assay load` can send from here, in 10 s");
   add_calibrate_flags(command, o->calibrate);
   command.footer("Takes about a second. The exit code is 0 with warnings too; docs/doctor.md explains each finding.");
   command.callback([o, &invocation] {
+    if (o->calibrate.wanted && o->load_rate) {
+      fail(ErrorKind::usage, "--load-rate: --calibrate examines nothing else. Leave out one of them.");
+    }
     if (o->calibrate.wanted) {
       invocation.exit_code = calibrate(o->calibrate, o->work, o->answer);
       return;
