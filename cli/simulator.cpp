@@ -7,8 +7,9 @@
 
 namespace assay::cli {
 
-predict::SimulationAnswer simulate_iteration(const predict::SimulationRequest& request) {
-  predict::check_simulation(request);
+namespace {
+
+std::string asked_simulator(const json& request) {
   const auto program = libexec_folder() / "assay-simulate";
   if (!std::filesystem::exists(program)) {
     fail(ErrorKind::failure,
@@ -17,7 +18,19 @@ predict::SimulationAnswer simulate_iteration(const predict::SimulationRequest& r
          "by formula.",
          program.string());
   }
-  return predict::parse_simulation_answer(ask_libexec("assay-simulate", to_json(request).dump(), false));
+  return ask_libexec("assay-simulate", request.dump(), false);
+}
+
+}  // namespace
+
+predict::SimulationAnswer simulate_iteration(const predict::SimulationRequest& request) {
+  predict::check_simulation(request);
+  return predict::parse_simulation_answer(asked_simulator(to_json(request)));
+}
+
+predict::GraphAnswer simulate_step(const predict::GraphRequest& request) {
+  predict::check_graph(request);
+  return predict::parse_graph_answer(asked_simulator(to_json(request)));
 }
 
 }  // namespace assay::cli

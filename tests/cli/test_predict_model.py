@@ -1,13 +1,16 @@
 """`assay predict MODEL`: a model of the catalogue or a config.json on nodes as they are sold; and every flag of
 `assay predict` changes the answer or is refused."""
 
+import itertools
 import json
+import os
 import pathlib
 import re
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIMULATOR = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build/dev")).resolve() / "libexec/assay-simulate"
 CLUSTER = ROOT / "examples/clusters/v100_100gbe.yaml"
 JOB = ["--sequence", "8192", "--global-batch", "512"]
 LLAMA = ["predict", "llama3-70b", "--node", "h100", "--devices", "256", *JOB]
@@ -94,7 +97,84 @@ def test_flags_of_models_are_refused_for_networks(assay):
     assert "--node is for a model" in assay(*asked, "--node", "h100", code=2).stderr
 
 
+def spans_of(path):
+    return [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
+
+
+def test_a_trace_is_the_scheduled_step_with_a_process_for_each_stage(assay, tmp_path):
+    split = ["--tensor", "4", "--pipeline", "4", "--interleave", "2", "--shard", "4"]
+    [row] = said_of(assay, *LLAMA, *split, "--trace", "step.json")["rows"]
+    events = json.loads((tmp_path / "step.json").read_text())["traceEvents"]
+    names = {e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    assert names == {"compute", "sums", "shards", "copies"}  # FSDP over all replicas: no gradients of their own
+    spans = spans_of(tmp_path / "step.json")
+    assert {span["pid"] for span in spans} == {1, 2, 3, 4}
+    # 512 sequences over 256 / 16 replicas are 32 microbatches; their passes end with the step that was predicted.
+    assert {span["args"]["microbatch"] for span in spans if "microbatch" in span["args"]} == set(range(32))
+    assert max(span["ts"] + span["dur"] for span in spans) * 1e-6 == pytest.approx(row["seconds"], rel=1e-9)
+    for stream in {(span["pid"], span["tid"]) for span in spans}:  # a stream does one thing at a time
+        own = sorted((s["ts"], s["dur"]) for s in spans if (s["pid"], s["tid"]) == stream)
+        assert all(a[0] + a[1] <= b[0] + 1e-3 for a, b in itertools.pairwise(own))
+    odd = assay(*LLAMA, "--pipeline", "4", "--interleave", "2", "--microbatch", "4", "--trace", "t.json",
+                code=2)  # fmt: skip
+    assert "2 microbatches cannot be interleaved over 4 stages" in odd.stderr
+
+
+def test_what_would_help_is_predicted_by_the_same_model(assay):
+    asked = [*LLAMA, "--shard", "all", "--recompute", "full", "--rail", "50 Gbit/s"]
+    said = said_of(assay, *asked)
+    gains = {one["change"]: one for one in said["advice"]}
+    faster = said_of(assay, *[w if w != "50 Gbit/s" else "100 Gbit/s" for w in asked])["rows"][0]["seconds"]
+    assert gains["twice the bandwidth between nodes"]["seconds"] == pytest.approx(faster)
+    assert gains["twice the bandwidth between nodes"]["gain"] == pytest.approx(said["rows"][0]["seconds"] / faster)
+    assert sorted((one["gain"] for one in said["advice"]), reverse=True) == [one["gain"] for one in said["advice"]]
+    assert all(one["gain"] >= 1.01 for one in said["advice"])
+    # 16 bytes for each of 70.6 billion parameters are more than one device has: what fits is what helps.
+    lost = assay(*LLAMA, "--tensor", "1").stdout
+    assert "does not fit" in lost and "What would fit on 256 devices:" in lost
+    assert "--shard all --recompute full" in lost
+
+
+def test_a_kept_prediction_is_scored_by_a_table(assay, tmp_path, validate):
+    said = said_of(assay, *LLAMA, "--shard", "all", "--store", "s.db")
+    [row] = said["rows"]
+    assert any("Kept in s.db" in note for note in said["notes"])
+    table = f"network,devices,batch,seconds\nllama3-70b,256,2,{row['seconds'] / 1.1}\nllama3-70b,256,4,1\n"
+    (tmp_path / "t.csv").write_text(table)
+    scored = json.loads(assay("predict", "--score", "--store", "s.db", "--published", "t.csv", "--json").stdout)
+    [point] = validate(scored, "score")["points"]  # the other row has another batch
+    assert point["error"] == pytest.approx(0.1) and point["inside"] and point["range"] == "what_if"
+    uneven = assay(*with_flag(LLAMA, "--devices", "1024"), "--shard", "all", "--store", "s.db", code=2)
+    assert "512 sequences" in uneven.stderr or "cannot be divided" in uneven.stderr
+
+
+@pytest.mark.skipif(not SIMULATOR.exists(), reason="built without SimGrid")
+def test_simgrid_plays_the_graph(assay):
+    def simulated(*flags):
+        [row] = said_of(assay, *LLAMA, *flags, "--simulate")["rows"]
+        return row["simulated_seconds"], row["seconds"]
+
+    split = ["--tensor", "4", "--pipeline", "4"]
+    for flags in ([*split], [*split, "--interleave", "2"], [*split, "--schedule", "zero_bubble"], ["--shard", "all"]):
+        played, said = simulated(*flags)
+        assert played == pytest.approx(said, rel=0.01), flags  # nothing contends
+    # Sums of a tensor group and gathers of shards inside of a node share its links, which the formula does not see.
+    played, said = simulated("--tensor", "4", "--pipeline", "4", "--shard", "2")
+    assert played > said
+    slow, said = simulated(*split, "--straggler", "1=2")
+    assert slow > 1.5 * said  # a stage that computes for twice as long holds all others up
+    shared, said = simulated(*split, "--background", "0-1=3")
+    assert shared > said
+    none = assay(*LLAMA, "--straggler", "1=2", code=2)
+    assert "Add --simulate" in none.stderr
+    near = ["predict", "llama3-8b", "--node", "h100", "--devices", "8", "--pipeline", "2", *JOB]
+    idle = assay(*near, "--simulate", "--background", "0-1=1", code=2)
+    assert "--background changes nothing here: 8 devices send nothing to other nodes" in idle.stderr
+
+
 MODEL = ["predict", "mixtral-8x7b", "--node", "h100", "--devices", "64", "--tensor", "2", "--pipeline", "2", *JOB]
+SPLIT = ["predict", "bert_base", "--cluster", CLUSTER, "--devices", "16", "--tensor", "2", "--pipeline", "2",
+         "--global-batch", "64"]  # fmt: skip
 NETWORK = ["predict", "resnet50", "--cluster", CLUSTER, "--devices", "16", "--batch", "64"]
 # A value for each flag. One that --help has and that is not here fails: say what it does.
 VALUES = {
@@ -133,7 +213,7 @@ def with_flag(asked, flag, value):
     return [*asked, flag] if value is None else [*asked, flag, value]
 
 
-@pytest.mark.parametrize("base", [MODEL, NETWORK], ids=["model", "network"])
+@pytest.mark.parametrize("base", [MODEL, NETWORK, SPLIT], ids=["model", "network", "split"])
 def test_every_flag_changes_the_answer_or_is_refused(assay, base, tmp_path):
     before = assay(*base, "--json").stdout
     idle = []

@@ -11,12 +11,20 @@ namespace {
 
 namespace sg = simgrid::s4u;
 
-std::string configured_engine() {
+/// Attaches `point` to the centre of a star, by `link` in both directions.
+void attach(sg::NetZone* star, simgrid::kernel::routing::NetPoint* point, const sg::Link* link,
+            simgrid::kernel::routing::NetPoint* gateway = nullptr) {
+  star->add_route(point, nullptr, gateway, nullptr, {sg::LinkInRoute(link, sg::LinkInRoute::Direction::UP)});
+}
+
+}  // namespace
+
+std::string simulated_engine_name() {
   xbt_log_control_set("xbt_cfg.thresh:warning");  // else each line below is announced on stderr
   return "assay-simulate";
 }
 
-void set_configuration() {
+void set_flow_model() {
   for (const char* setting : {
            "network/model:CM02",      // latency + bytes / share, without factors for what TCP loses
            "network/TCP-gamma:1e30",  // no window that limits a flow by its latency; 0 would also lift limits on rates
@@ -29,18 +37,10 @@ void set_configuration() {
   }
 }
 
-/// Attaches `point` to the centre of a star, by `link` in both directions.
-void attach(sg::NetZone* star, simgrid::kernel::routing::NetPoint* point, const sg::Link* link,
-            simgrid::kernel::routing::NetPoint* gateway = nullptr) {
-  star->add_route(point, nullptr, gateway, nullptr, {sg::LinkInRoute(link, sg::LinkInRoute::Direction::UP)});
-}
-
-}  // namespace
-
 SimulatedNetwork::SimulatedNetwork(const SimulatedTopology& topology, const SimulatedLink& link,
                                    std::vector<SimulatedBackground> background)
-    : engine_(configured_engine()), nodes_(topology.nodes), link_(link), background_(std::move(background)) {
-  set_configuration();
+    : engine_(simulated_engine_name()), nodes_(topology.nodes), link_(link), background_(std::move(background)) {
+  set_flow_model();
   root_ = sg::create_star_zone("core");
   hosts_.reserve(static_cast<std::size_t>(nodes_));
   if (topology.kind == TopologyKind::star) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <vector>
 
 #include "assay/predict/simulation/simulate_steps.hpp"
@@ -13,6 +14,12 @@ struct SimulatedCost {
   double latency_seconds = 0;
   double seconds_per_byte = 0;
 };
+
+/// What an engine is made with; SimGrid then says nothing on stderr.
+std::string simulated_engine_name();
+
+/// Makes flows cost latency + bytes / share. Precondition: an engine, which has no platform yet.
+void set_flow_model();
 
 /// Nodes and links in SimGrid's flow model: flows share a link by max-min fairness, and nothing else slows them.
 ///

@@ -51,6 +51,20 @@ class StepChanges {
     }
   }
 
+  /// Both of what saves most, for a job that neither alone makes fit.
+  void add_small_ways() {
+    const auto replicas = static_cast<std::int64_t>(job_.plan.data()) * job_.plan.context;
+    if (job_.plan.shard == replicas || replicas < 2) return;
+    for (const auto way : {Recomputing::selective, Recomputing::full}) {
+      if (way == job_.plan.recompute) continue;
+      with(fmt::format("--shard all --recompute {}", name_of(way)), [&](StepJob& j) {
+        j.plan.shard = replicas;
+        j.plan.sharded_optimizer = false;
+        j.plan.recompute = way;
+      });
+    }
+  }
+
   void add_pipeline_ways() {
     const auto& p = job_.plan;
     if (p.pipeline == 1) return;
@@ -110,7 +124,11 @@ std::vector<Advice> advise_step(const Stack& stack, const JobRow& job) {
   changes.add_memory_ways();
   changes.add_pipeline_ways();
   changes.add_tensor_ways();
-  if (fits_now) changes.add_machine_ways();
+  if (fits_now) {
+    changes.add_machine_ways();
+  } else {
+    changes.add_small_ways();
+  }
   std::vector<Advice> advice;
   for (const auto& change : changes.all()) {
     auto other = job;

@@ -14,7 +14,7 @@ constexpr std::size_t kNotYet = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kPassKinds = 3;
 constexpr double kNodesOfABlock = 4;  // computing, sums, gathers and an exchange, at most
 
-PassSeconds scaled(const PassSeconds& pass, double factor) {
+PassSeconds pass_times(const PassSeconds& pass, double factor) {
   return {factor * pass.compute,  factor * pass.sums,     factor * pass.gathers,
           factor * pass.together, factor * pass.exchange, factor * pass.hand_on};
 }
@@ -46,9 +46,9 @@ class GraphOfPasses {
     const bool apart = plan.pipeline > 1 && plan.schedule == PipelineSchedule::zero_bubble;
     const double third = seconds_.stage() / 3;  // as the law has it, the three passes are equally long
     const double part = 1 / static_cast<double>(parts_);
-    passes_ = {scaled(seconds_.forward, apart ? third / seconds_.forward.total() : part),
-               scaled(seconds_.backward, apart ? third / seconds_.backward.total() : part),
-               scaled(seconds_.backward, apart ? third / seconds_.backward.total() : 0)};
+    passes_ = {pass_times(seconds_.forward, apart ? third / seconds_.forward.total() : part),
+               pass_times(seconds_.backward, apart ? third / seconds_.backward.total() : part),
+               pass_times(seconds_.backward, apart ? third / seconds_.backward.total() : 0)};
     if (parts_ > 1 && microbatches_ % stages_ != 0) {
       fail(ErrorKind::usage,
            "{} microbatches cannot be interleaved over {} stages, which have to divide them. Change --global-batch or "
@@ -66,6 +66,7 @@ class GraphOfPasses {
     const double blocks = std::ceil(layers_ - 1e-9);
     blocks_ = count * blocks * kNodesOfABlock <= most ? static_cast<std::int64_t>(blocks) : 1;
     begun_.assign(static_cast<std::size_t>(stages_ * parts_ * microbatches_) * kPassKinds, kNotYet);
+    over_ = begun_;
   }
 
   /// Every pass of every stage, each after those that it waits for.
@@ -123,10 +124,13 @@ class GraphOfPasses {
     if (const auto other = before(stage, pass)) {
       const auto node = begun_[place(other->stage, other->pass)];
       if (node == kNotYet) return false;
-      edges.push_back({node, lag(stage, pass) * of(pass.kind).total()});
+      const double part = lag(stage, pass);
+      edges.push_back(part == 1 ? end_of(over_[place(other->stage, other->pass)])
+                                : StepEdge{node, part * of(pass.kind).total()});
     }
     begun_[place(stage, pass)] = graph_.nodes.size();
     add_blocks(stage, pass, std::move(edges));
+    over_[place(stage, pass)] = tails_[static_cast<std::size_t>(stage)].back();  // of several stages: what hands on
     if (pass.kind == PassKind::forward && stage == stages_ - 1 && pass.part == parts_ - 1) add_output(stage, pass);
     return true;
   }
@@ -159,9 +163,11 @@ class GraphOfPasses {
 
   std::vector<StepEdge> ends(const std::vector<std::size_t>& nodes) const {
     std::vector<StepEdge> edges;
-    for (const auto node : nodes) edges.push_back({node, graph_.nodes[node].seconds});
+    for (const auto node : nodes) edges.push_back(end_of(node));
     return edges;
   }
+
+  StepEdge end_of(std::size_t node) const { return {node, graph_.nodes[node].seconds}; }
 
   StepEdge push(StepNode node) {
     const StepEdge end{graph_.nodes.size(), node.seconds};
@@ -171,7 +177,7 @@ class GraphOfPasses {
 
   void add_blocks(std::int64_t stage, const Pass& pass, std::vector<StepEdge> edges) {
     const auto whole = of(pass.kind);
-    const auto one = scaled(whole, 1 / static_cast<double>(blocks_));
+    const auto one = pass_times(whole, 1 / static_cast<double>(blocks_));
     const double layers = layers_ / static_cast<double>(blocks_);
     // The longer of computing and gathering is slowed by the other.
     const double slowed = one.together - std::max(one.compute + one.sums, one.gathers);
@@ -232,6 +238,7 @@ class GraphOfPasses {
   std::int64_t blocks_ = 1;
   std::array<PassSeconds, kPassKinds> passes_;
   std::vector<std::size_t> begun_;               ///< first node of each pass
+  std::vector<std::size_t> over_;                ///< and its last one
   std::vector<std::vector<std::size_t>> tails_;  ///< of each stage: nodes that its next pass waits for
   StepGraph graph_;
 };

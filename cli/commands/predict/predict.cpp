@@ -164,15 +164,18 @@ void keep_where_named(const PredictFlags& o, const predict::Question& question, 
   keep_prediction(o.source.store, inputs, said);
 }
 
+void check_simulated(const PredictFlags& o) {
+  if (o.simulate || (o.stragglers.empty() && o.background.empty())) return;
+  fail(ErrorKind::usage, "--straggler and --background are for simulations. Add --simulate.");
+}
+
 /// What the flags must say together.
 void check_asked(const PredictFlags& o) {
   if (o.source.network.empty()) fail(ErrorKind::usage, "name the network that is trained: assay predict resnet50 …");
   if (o.cluster.empty()) {
     fail(ErrorKind::usage, "--cluster is missing: a file that says what it runs on. docs/predict.md has one.");
   }
-  if (!o.simulate && !(o.stragglers.empty() && o.background.empty())) {
-    fail(ErrorKind::usage, "--straggler and --background are for simulations. Add --simulate.");
-  }
+  check_simulated(o);
   if (!(o.scores.published.empty() && o.scores.where.empty())) {
     fail(ErrorKind::usage, "--published and --where are for scores. Add --score.");
   }
@@ -334,11 +337,14 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   command.add_option("--replay", o->replay, "Write the step of the last number for workers that replay it (.replay)")
       ->type_name("PATH");
   command.add_flag("--simulate", o->simulate,
-                   "Simulate the collectives too, as flows on the cluster's links (SimGrid)");
-  command.add_option("--straggler", o->stragglers, "Slow a node down, NODE=FACTOR; may be repeated")
+                   "Simulate the collectives too, or the graph of a model's step, as flows on links (SimGrid)");
+  command
+      .add_option("--straggler", o->stragglers,
+                  "Slow a node, or a stage of a model, down, NODE=FACTOR; may be repeated")
       ->allow_extra_args(false);
   command
-      .add_option("--background", o->background, "Add traffic of others between nodes, FROM-TO=FLOWS; may be repeated")
+      .add_option("--background", o->background,
+                  "Add traffic of others between nodes, or stages of a model, FROM-TO=FLOWS; may be repeated")
       ->allow_extra_args(false);
   add_transformer_flags(command, o->transformer);
   add_model_flags(command, o->model);
@@ -384,9 +390,17 @@ void add_predict(CLI::App& command, Invocation& invocation) {
     o->is_transformer = is_transformer_asked(command);
     const bool has_own_shape = command.count("--hidden") > 0 && command.count("--node") == 0;
     if (is_model_asked(command, o->source.network) && !has_own_shape && !o->scores.score) {
-      const ModelJob job{o->source.network, o->cluster,
-                         o->devices,        command.count("--precision") > 0 ? o->source.precision : "",
-                         o->calibrate,      o->rows.columns};
+      check_simulated(*o);
+      const ModelJob job{o->source.network,
+                         o->cluster,
+                         o->devices,
+                         command.count("--precision") > 0 ? o->source.precision : "",
+                         o->calibrate,
+                         o->rows.columns,
+                         command.count("--store") > 0 ? o->source.store : "",
+                         o->trace,
+                         o->simulate,
+                         adversity_of(*o)};
       print_model(command, o->model, o->transformer, job, o->json);
       invocation.exit_code = 0;
       return;

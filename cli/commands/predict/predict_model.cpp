@@ -6,9 +6,12 @@
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/models/hf_config.hpp"
+#include "assay/predict/step/step_advice.hpp"
 #include "assay/report/subjects/predict/rows.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/predict/predict_graph.hpp"
 #include "cli/commands/predict/predict_rows.hpp"
+#include "cli/commands/predict/predict_score.hpp"
 #include "cli/flags/choice.hpp"
 #include "cli/output.hpp"
 
@@ -206,6 +209,11 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                  "--precision",
                  "--calibrate",
                  "--columns",
+                 "--store",
+                 "--trace",
+                 "--simulate",
+                 "--straggler",
+                 "--background",
                  "--json",
                  "--hidden",
                  "--blocks",
@@ -233,7 +241,22 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
   }
   std::string name = map.stack;
   const auto stack = stack_of(job, name);
-  const auto said = predict_rows(stack, name, jobs);
+  auto said = predict_rows(stack, name, jobs);
+  said.advice = advise_step(stack, jobs.rows.back());
+  if (job.simulate) simulate_rows(stack, jobs, job.adversity, said);
+  if (!job.trace.empty()) write_step_trace(job.trace, graph_of(stack, jobs.rows.back()), said);
+  if (!job.store.empty()) {
+    const auto cluster = model.node.empty() ? predict::read_cluster(job.cluster).name : model.node;
+    auto kept = kept_form(said, jobs, cluster, split.global_batch);
+    keep_prediction(job.store,
+                    {{"map", map.fixed},
+                     {"devices", job.devices},
+                     {"rail", model.rail},
+                     {"shard", model.shard},
+                     {"constants", to_json(said.constants)}},
+                    kept);
+    said.notes.insert(said.notes.end(), kept.notes.begin(), kept.notes.end());
+  }
   print(as_json ? to_json(said).dump(2) + "\n" : report::job_prediction_report(said, terminal_look()));
 }
 

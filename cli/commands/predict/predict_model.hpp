@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/predict/simulation/simulated_cost.hpp"
 #include "cli/commands/predict/predict_transformer.hpp"
 
 namespace assay::cli {
@@ -37,6 +38,10 @@ struct ModelJob {
   std::string precision;  ///< empty: bf16
   std::string calibrate;  ///< measured jobs, read by `columns`
   std::string columns;
+  std::string store;  ///< where the prediction is kept; empty: nowhere
+  std::string trace;  ///< a file for the schedule of the last number of devices; empty: none
+  bool simulate = false;
+  predict::Adversity adversity;  ///< of a simulation; its nodes are stages
 };
 
 /// Predicts the step and prints it. Throws Error{usage} where a flag is missing, changes nothing, or numbers do not

@@ -77,12 +77,21 @@ std::string job_prediction_report(const predict::RowsPrediction& said, const Loo
   text += fmt::format("\nOn {} devices {} limits it.\n\n", row.devices,
                       row.limit == predict::StepLimit::bubble ? "the bubble" : name_of(row.limit));
   text += step_parts(row, look);
-  return text + fmt::format(
-                    "\nMemory of a device: {}{} ({} parameters, gradients and optimizer, {} activations, {} "
-                    "output layer, {} buffers).\n",
-                    shown_bytes(row.memory_bytes), row.fits ? "" : ", which does not fit",
-                    shown_bytes(row.memory.state_bytes), shown_bytes(row.memory.activation_bytes),
-                    shown_bytes(row.memory.output_bytes), shown_bytes(row.memory.buffer_bytes));
+  for (const auto& one : said.rows) {
+    if (!one.simulated_seconds) continue;
+    text += fmt::format("\nSimulated on {} devices: {} ({:+.1f} %).\n", one.devices, step_text(*one.simulated_seconds),
+                        100 * (*one.simulated_seconds / one.seconds - 1));
+  }
+  text += fmt::format(
+      "\nMemory of a device: {}{} ({} parameters, gradients and optimizer, {} activations, {} "
+      "output layer, {} buffers).\n",
+      shown_bytes(row.memory_bytes), row.fits ? "" : ", which does not fit", shown_bytes(row.memory.state_bytes),
+      shown_bytes(row.memory.activation_bytes), shown_bytes(row.memory.output_bytes),
+      shown_bytes(row.memory.buffer_bytes));
+  if (said.advice.empty()) return text;
+  text += fmt::format("\nWhat would {} on {} devices:\n", row.fits ? "help" : "fit", row.devices);
+  for (const auto& one : said.advice) text += fmt::format("  {:.2f} x  {}\n", one.gain, one.change);
+  return text;
 }
 
 std::string rows_prediction_report(const predict::RowsPrediction& said, const Look& look) {
