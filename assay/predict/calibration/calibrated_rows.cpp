@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "assay/predict/calibration/named_columns.hpp"
+#include "assay/predict/devices/kernel_law.hpp"
 
 namespace assay::predict {
 namespace {
+
+constexpr double kCalibratedShare = .9;
 
 constexpr std::size_t kMostMessages = 10'000;  // of one row
 constexpr const char* kMessagesHint = " Write bytes, or READY:BYTES, with ; between.";
@@ -85,6 +88,39 @@ std::vector<MeasuredStep> ways_of(const std::vector<MeasuredStep>& steps) {
   return ways;
 }
 
+/// How far each row is from what the others say of it, as sizes of logarithms. A row whose job or link no other has is
+/// not among them.
+std::vector<double> left_out_sizes(const std::vector<MeasuredStep>& steps) {
+  std::vector<double> sizes;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].devices == 1) continue;
+    auto others = steps;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    try {
+      sizes.push_back(std::abs(std::log(step_seconds(steps[i], calibrate(others)) / steps[i].seconds)));
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return sizes;
+}
+
+/// A row that is left out is mostly one doubling away from others; the error is taken to grow by as much with each.
+void add_ranges(const std::vector<MeasuredStep>& steps, ClusterCalibration& out) {
+  const auto sizes = left_out_sizes(steps);
+  out.range_rows = static_cast<std::int64_t>(sizes.size());
+  if (sizes.empty()) return;
+  std::int64_t most = 1;
+  for (const auto& step : steps) most = std::max(most, step.devices);
+  const double width = conformal_width(sizes, kCalibratedShare);
+  for (auto& point : out.points) {
+    const double doublings = std::log2(static_cast<double>(point.devices) / static_cast<double>(most));
+    const double size = width * std::max(1.0, doublings);
+    point.low_seconds = point.seconds * std::exp(-size);
+    point.high_seconds = point.seconds * std::exp(size);
+  }
+}
+
 }  // namespace
 
 std::vector<MeasuredStep> parse_measured_steps(std::string_view csv, const std::string& name) {
@@ -117,9 +153,10 @@ ClusterCalibration calibrate_rows(const std::vector<MeasuredStep>& steps, const 
       way.devices = count;
       const double seconds = step_seconds(way, out.constants);
       out.points.push_back({way.job, way.link, count, static_cast<std::int64_t>(way.messages.size()), seconds,
-                            way.alone_seconds / seconds});
+                            way.alone_seconds / seconds, std::nullopt, std::nullopt});
     }
   }
+  add_ranges(steps, out);
   return out;
 }
 

@@ -42,6 +42,10 @@ struct CalibratedPoint {
   std::int64_t messages = 0;
   double seconds = 0;
   double efficiency = 1;  ///< throughput over that of as many single devices
+  /// From rows that were left out in turn, as much wider as there are doublings beyond the devices of all rows; null
+  /// where none could be left out.
+  std::optional<double> low_seconds;
+  std::optional<double> high_seconds;
 };
 
 template <typename V>
@@ -52,6 +56,8 @@ void describe(V& v, CalibratedPoint& p) {
   required(v, "messages", p.messages);
   required(v, "seconds", p.seconds);
   required(v, "efficiency", p.efficiency);
+  v("low_seconds", p.low_seconds);
+  v("high_seconds", p.high_seconds);
 }
 
 /// A cluster's constants from measured steps.
@@ -62,6 +68,7 @@ struct ClusterCalibration {
   std::vector<CalibratedRow> rows;
   double mean_error = 0;  ///< of its size, over rows
   double worst_error = 0;
+  std::int64_t range_rows = 0;  ///< that were each predicted from the others, for the ranges of points
   std::vector<CalibratedPoint> points;
 };
 
@@ -73,6 +80,7 @@ void describe(V& v, ClusterCalibration& c) {
   required(v, "rows", c.rows);
   required(v, "mean_error", c.mean_error);
   required(v, "worst_error", c.worst_error);
+  v("range_rows", c.range_rows);
   required(v, "points", c.points);
 }
 

@@ -1,7 +1,9 @@
 #include "assay/predict/calibration/calibrated_rows.hpp"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <cmath>
 
 namespace assay::predict {
 namespace {
@@ -75,6 +77,26 @@ TEST(Calibration, FindsWhatRowsWereMadeFromAndSaysMore) {
   EXPECT_NEAR(found.points[0].seconds, planted_step("large", 64, 1e8).seconds, 2e-3);
   EXPECT_NEAR(found.points[0].efficiency, 0.2 / planted_step("large", 64, 1e8).seconds, 5e-3);
   EXPECT_THAT(calibrate_rows(steps, {}).points, IsEmpty());
+}
+
+TEST(Calibration, ARangeIsFromRowsLeftOutAndGrowsWithEachDoublingBeyondThem) {
+  std::vector<MeasuredStep> steps;
+  for (const auto devices : {1, 2, 4, 8}) {
+    steps.push_back(planted_step("large", devices, 1e8));
+    steps.push_back(planted_step("small", devices, 1e7));
+  }
+  const auto width = [](const CalibratedPoint& point) { return std::log(*point.high_seconds / point.seconds); };
+  const auto exact = calibrate_rows(steps, {16});
+  EXPECT_EQ(exact.range_rows, 6);  // not those on one device
+  EXPECT_LT(width(exact.points[0]), .01);
+  steps[4].seconds *= 1.1;  // what the others say of this row is near 1 / 1.1 of it
+  const auto found = calibrate_rows(steps, {4, 16, 64});
+  EXPECT_GT(width(found.points[1]), .05);
+  EXPECT_NEAR(width(found.points[0]), width(found.points[1]), 1e-12);      // within the rows, and one doubling beyond
+  EXPECT_NEAR(width(found.points[2]), 3 * width(found.points[1]), 1e-12);  // 8 to 64 devices
+  EXPECT_NEAR(std::log(found.points[2].seconds / *found.points[2].low_seconds), width(found.points[2]), 1e-12);
+  // A single row leaves none to find constants from.
+  EXPECT_FALSE(calibrate_rows({planted_step("large", 2, 1e8)}, {4}).points[0].low_seconds);
 }
 
 }  // namespace

@@ -125,7 +125,9 @@ TEST(StepGraph, TakesWhatTheLawSays) {
           EXPECT_NEAR(ratio(job, c, most), 1, 1e-9);
           job.plan.interleaving = 1;
           job.plan.schedule = PipelineSchedule::zero_bubble;
-          if (bubble <= 1) EXPECT_NEAR(ratio(job, c, most), 1, 1e-9);
+          if (bubble <= 1) {
+            EXPECT_NEAR(ratio(job, c, most), 1, 1e-9);
+          }
         }
       }
     }

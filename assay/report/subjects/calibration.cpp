@@ -44,12 +44,19 @@ Table jobs_table(const predict::ClusterCalibration& found) {
 
 Table calibrated_table(const predict::ClusterCalibration& found) {
   const auto right = Table::Align::right;
-  Table table(
-      {{"job"}, {"link"}, {"devices", right}, {"messages", right}, {"step", right}, {"efficiency", right}, {""}});
+  Table table({{"job"},
+               {"link"},
+               {"devices", right},
+               {"messages", right},
+               {"step", right},
+               {"range", right},
+               {"efficiency", right},
+               {""}});
   for (const auto& point : found.points) {
     table.add({point.job, point.link, std::to_string(point.devices), std::to_string(point.messages),
-               time_text(point.seconds), fmt::format("{:.1f} %", 100 * point.efficiency),
-               efficiency_bar(point.efficiency)});
+               time_text(point.seconds),
+               point.low_seconds ? time_text(*point.low_seconds) + " to " + time_text(*point.high_seconds) : "",
+               fmt::format("{:.1f} %", 100 * point.efficiency), efficiency_bar(point.efficiency)});
   }
   return table;
 }
@@ -74,6 +81,13 @@ Document calibration_document(const predict::ClusterCalibration& found) {
   if (!found.points.empty()) {
     out.gap();
     out.add(calibrated_table(found));
+    if (found.range_rows > 0) {
+      constexpr std::int64_t kLeastForNineOfTen = 9;
+      out.paragraph(fmt::format(
+          "Ranges: as near as {} of {} rows are to what the others say of them, and as much again for each doubling of "
+          "the devices beyond all rows.",
+          found.range_rows < kLeastForNineOfTen ? "all" : "nine of ten", found.range_rows));
+    }
   }
   return out;
 }
