@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/command_tree.hpp"
 #include "cli/help.hpp"
+#include "cli/paths.hpp"
 #include "cli/version.hpp"
 
 namespace assay::cli {
@@ -70,6 +71,18 @@ constexpr const char* kFirstScreen =
 
 `assay list` shows what was measured, `assay worker list` what can be. All commands: assay --help
 )";
+
+/// "Frameworks here: onnxruntime 1.31.1, pytorch 2.13.0"; where there is none, how to get one.
+std::string frameworks_text() {
+  const auto catalog = catalog_at_hand();
+  std::string names;
+  for (const auto& worker : catalog.workers()) {
+    if (!worker.environment || !worker.installed()) continue;
+    names += (names.empty() ? "" : ", ") + worker.name + " " + worker.release;
+  }
+  if (names.empty()) return "No framework is installed yet: assay worker install onnxruntime\n";
+  return "Frameworks here: " + names + "\n";
+}
 
 /// The one that is asked for, since declaring flags takes time that `assay exec` must not take; else all, for the help
 /// and for what is written from it.
@@ -127,7 +140,7 @@ int run(int argc, char** argv) {
   Invocation invocation{{split == end ? end : split + 1, end}, {argv + 1, split}};
   argc = static_cast<int>(split - argv);
   if (argc < 2 && invocation.program.empty()) {
-    print(kFirstScreen);
+    print(kFirstScreen + frameworks_text());
     return 0;
   }
   std::vector<std::string> words{argv + 1, argv + argc};

@@ -62,10 +62,6 @@ Progress::Progress(store::RunQueue& store, const std::string& campaign, bool qui
   total_ = progress.runs;
   done_ = progress.done;
   failed_ = progress.failed;
-  if (!quiet_ && done_ > 0 && done_ < total_) {
-    std::fprintf(stderr, "going on with campaign %s: %ld of %ld runs are done\n", campaign.substr(0, 8).c_str(),
-                 static_cast<long>(done_), static_cast<long>(total_));
-  }
 }
 
 Progress::~Progress() {

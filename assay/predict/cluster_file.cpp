@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "assay/core/text/file.hpp"
@@ -196,6 +197,10 @@ Cluster parse_cluster(std::string_view text, const std::string& file_name) {
 }
 
 Cluster read_cluster(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    fail(ErrorKind::usage, "cluster: there is no file {}. Next: assay predict --new-cluster mine.yaml", shown(path));
+  }
   return parse_cluster(read_file(path, kMostBytes), path);
 }
 

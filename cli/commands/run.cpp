@@ -13,6 +13,7 @@
 #include "assay/report/results/results.hpp"
 #include "assay/store/expected_duration.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/run_answer.hpp"
 #include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
@@ -32,9 +33,26 @@ struct RunOptions {
   bool no_peak = false;
   std::string time;
   bool runs_given = false;
+  std::vector<std::string> words;  ///< the command as it was given
 };
 
 constexpr std::int64_t kFirstRuns = 6;  // of --time: as many as an interval needs
+
+/// Runs that are wanted where nobody says how many: a campaign that is done and has as many as an interval needs has
+/// them all, so that what --time measured stands.
+std::int64_t runs_wanted(store::Store& store, const plan::Campaign& campaign) {
+  std::int64_t round = -1;
+  std::int64_t runs = campaign.runs;
+  for (const auto& row : store.campaigns()) {
+    const auto& p = row.progress;
+    if (row.round <= round || row.id != plan::campaign_id(campaign, row.round)) continue;
+    round = row.round;
+    const auto each = p.runs / static_cast<std::int64_t>(campaign.trials.size());
+    const bool done = p.done == p.runs && p.failed == 0;
+    runs = done && each >= kFirstRuns ? std::min(campaign.runs, each) : campaign.runs;
+  }
+  return runs;
+}
 
 /// Seconds of steps in a campaign, each run once.
 double seconds_of_steps(const plan::Campaign& campaign) {
@@ -173,16 +191,18 @@ measure::AgentEnd measure_on(const RunOptions& o, store::Store& store, const pla
   if (!o.time.empty()) stop.after(seconds);
   const auto before = store.progress(id);
   const bool is_done = before.ready + before.leased == 0;
+  auto flags = o.work;
   for (;;) {
-    const auto end = work_on_planned(o.work, store, catalog, campaign, id, stop.fd(), heard);
+    const auto end = work_on_planned(flags, store, catalog, campaign, id, stop.fd(), heard);
     const double spent = static_cast<double>(monotonic_ns() - begin) / 1e9;
     const double each = spent / static_cast<double>(campaign.runs);
     if (end != measure::AgentEnd::nothing_left || !grows || is_done || campaign.runs >= kMostRuns) return end;
-    if (spent + each > seconds) return end;
+    if (spent + 1.5 * each > seconds) return end;  // runs differ, and one that is cut short is lost
     // In few steps, each of which is a plan and lines of progress; short of the end, since runs differ.
     const auto more = std::llround(0.5 * (seconds - spent) / each);
     campaign.runs = std::min<std::int64_t>(kMostRuns, campaign.runs + std::max(1LL, more));
     store.plan(campaign, false);
+    flags.says_goes_on = false;
   }
 }
 
@@ -214,9 +234,11 @@ bool lacks_runs(const plan::Campaign& campaign, store::Store& store, const std::
 int run(RunOptions o, const CLI::App& command) {
   o.runs_given = command.count("--runs") > 0;
   if (!o.time.empty() && !o.runs_given) o.campaign.runs = kFirstRuns;
+  o.work.measure_again = o.time.empty() || command.count("--retries") > 0;
   const auto catalog = catalog_at_hand();
   auto campaign = make_campaign(o.campaign, catalog, command);
   if (o.dry_run) {
+    if (!o.work.measure_again) campaign.measure.retries = 0;
     print_plan(campaign, peak_to_come(o, campaign, catalog), o.work.store, o.json);
     return 0;
   }
@@ -224,6 +246,8 @@ int run(RunOptions o, const CLI::App& command) {
   check_platform(campaign);
   StopSources stop;
   const auto store = store::open_store(o.work.store, store::Access::create);
+  const bool may_stand = !o.runs_given && o.time.empty() && !o.campaign.again && !campaign.measure.stop;
+  if (may_stand && !is_campaign_file(o.campaign.what)) campaign.runs = runs_wanted(*store, campaign);
   const auto id = plan_with_failed(*store, campaign, o.campaign.again);
   const auto before = store->progress(id);
   CommonRefusal refusal(campaign.trials.size(), stop);
@@ -241,16 +265,20 @@ int run(RunOptions o, const CLI::App& command) {
   }
   const auto data = report_of(*store, id);
   print(o.json ? report::json_report(data).dump(2) + "\n"
-               : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign));
+               : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign) +
+                     verdicts_text(*store, id));
   const auto& progress = data.campaigns.at(0).progress;
-  if (before.done > 0 && progress.done == before.done && progress.ready + progress.leased == 0) {
-    say_nothing_measured(data, *store, id);
-  }
-  if (end == measure::AgentEnd::stopped) {
+  const bool measured = progress.done > before.done;
+  if (before.done > 0 && !measured && progress.ready + progress.leased == 0) say_nothing_measured(data, *store, id);
+  if (end == measure::AgentEnd::stopped && (stop.by_signal() || progress.done < progress.runs)) {
     std::fprintf(stderr, "assay: %s with %ld of %ld runs done; the same command goes on from here\n",
                  stop.by_signal() ? "stopped" : "the time is over", static_cast<long>(progress.done),
                  static_cast<long>(progress.runs));
     if (stop.by_signal()) return kExitStopped;
+  }
+  if (measured && progress.failed == 0 && !o.work.quiet && !o.json) {
+    const auto next = next_command(campaign, catalog, o.words);
+    if (!next.empty()) std::fprintf(stderr, "Next: %s\n", next.c_str());
   }
   return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
 }
@@ -258,6 +286,7 @@ int run(RunOptions o, const CLI::App& command) {
 void add_run(CLI::App& command, Invocation& invocation) {
   const auto o = std::make_shared<RunOptions>();
   o->campaign.command = invocation.program;
+  o->words = invocation.words;
   add_work_flags(command, o->work);
   add_campaign_flags(command, o->campaign);
   add_json_flag(command, o->json, "Print the results as JSON");

@@ -16,10 +16,6 @@
 namespace assay::cli {
 namespace {
 
-bool is_campaign_file(const std::string& what) {
-  return what.ends_with(".yaml") || what.ends_with(".yml");
-}
-
 /// Which one measures where nobody says so, of those that can.
 constexpr std::array<std::string_view, 9> kPreferred{"pytorch", "onnxruntime", "tensorflow", "jax",   "openvino",
                                                      "mxnet",   "libtorch",    "mpi",        "onednn"};
@@ -54,6 +50,20 @@ std::vector<const plan::WorkerInfo*> able_workers(const plan::TrialSweep& sweep,
   const bool is_known = std::find(known.begin(), known.end(), what) != known.end();
   const auto near = is_known ? std::nullopt : plan::nearest(what, known);
   if (near) fail(ErrorKind::usage, "network: {} is not known. Did you mean '{}'?", shown(what), *near);
+  const bool is_function = what.find(".py:") != std::string::npos;
+  if (!is_known && what.find(',') == std::string::npos) {
+    const auto file = is_function ? what.substr(0, what.find(".py:") + 3) : what;
+    std::error_code ignored;
+    if (file.find('.') == std::string::npos) {
+      fail(ErrorKind::usage, "network: {} is not known. `assay worker list` shows what is.", shown(what));
+    }
+    if (!std::filesystem::exists(file, ignored)) fail(ErrorKind::usage, "network: there is no file {}.", shown(file));
+  }
+  const auto& workers = catalog.workers();
+  if (std::none_of(workers.begin(), workers.end(), [](const auto& w) { return w.environment && w.installed(); })) {
+    fail(ErrorKind::usage, "worker: no framework is installed that could measure {}. Next: assay worker install {}",
+         shown(what), is_function ? "pytorch" : "onnxruntime");
+  }
   fail(ErrorKind::usage,
        "worker: no installed worker measures {} as asked. Name one with --worker to learn why; `assay worker list` "
        "shows "
@@ -124,6 +134,10 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
 }
 
 }  // namespace
+
+bool is_campaign_file(const std::string& what) {
+  return what.ends_with(".yaml") || what.ends_with(".yml");
+}
 
 void add_campaign_flags(CLI::App& command, CampaignFlags& o) {
   command.add_option("what", o.what, "Measure these networks (comma list), or a campaign file (.yaml)");

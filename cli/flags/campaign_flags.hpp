@@ -25,6 +25,8 @@ struct CampaignFlags {
   bool again = false;
 };
 
+bool is_campaign_file(const std::string& what);
+
 void add_campaign_flags(CLI::App& command, CampaignFlags& flags);
 
 /// Throws Error{usage} where nothing is named, or the file and the flags contradict each other.

@@ -31,6 +31,12 @@ measure::KnownMemory known_memory(store::Store& store, const std::string& campai
   return known;
 }
 
+void say_going_on(const store::Progress& progress, const std::string& campaign) {
+  if (progress.done == 0 || progress.done >= progress.runs) return;
+  std::fprintf(stderr, "going on with campaign %s: %ld of %ld runs are done\n", campaign.substr(0, 8).c_str(),
+               static_cast<long>(progress.done), static_cast<long>(progress.runs));
+}
+
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
                           const std::string& campaign, bool lockstep, int stop_fd, const Progress::Heard& heard) {
   store::SpooledQueue queue(store, spool_of(flags));
@@ -40,6 +46,7 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
   if (store::locate(flags.store).is_file) options.patience_seconds = 0;
   if (lockstep) options.known_memory = known_memory(store, campaign);
   const auto launcher = launcher_of(options);
+  if (!flags.quiet && flags.says_goes_on) say_going_on(store.progress(campaign), campaign);
   Progress progress(store, campaign, flags.quiet, heard);
   return work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, progress, options).work(stop_fd); });
 }
@@ -108,6 +115,7 @@ measure::AgentEnd work_with(store::SpooledQueue& queue, const std::function<meas
 measure::AgentOptions agent_options(const WorkFlags& flags, store::RunQueue& queue) {
   measure::AgentOptions options;
   options.lease_seconds = flags.lease_seconds;
+  options.measure_again = flags.measure_again;
   options.host_lock = !flags.no_host_lock;
   options.host_lock_path = flags.host_lock;
   options.run_root = flags.run_folder.empty() ? measure::default_run_root() : measure::own_folder(flags.run_folder);

@@ -19,6 +19,8 @@ namespace assay::cli {
 struct WorkFlags {
   std::string store = "assay.db";
   bool quiet = false;
+  bool says_goes_on = true;   ///< that runs of the campaign are done already; no news in the middle of a measurement
+  bool measure_again = true;  ///< disturbed runs; not where there is a time to fill, in which the next run does as well
   double lease_seconds = 60;
   bool no_host_lock = false;
   std::string host_lock;

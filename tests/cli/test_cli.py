@@ -1,7 +1,8 @@
 """The command line as a person sees it: every *.test here is a transcript that must come true.
 
 A transcript is read line by line:
-    $ command             is run, without a shell; NAME=value in front of `assay` sets a variable
+    $ command             is run, without a shell; NAME=value in front of `assay` sets a variable. COLUMNS=60 puts its
+                          stdout on a terminal that wide; what is drawn in colour is then read without it
     text                  is what it must print to stdout
     ! text                is what it must print to stderr
     [exit N]              is its exit code, 0 where nothing is said
@@ -12,6 +13,7 @@ All commands of a file run in one fresh folder.
 """
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import pty
@@ -19,7 +21,9 @@ import re
 import shlex
 import signal
 import sqlite3
+import struct
 import subprocess
+import termios
 import time
 from dataclasses import dataclass, field
 
@@ -113,6 +117,48 @@ def assay(folder, *arguments, **variables):
                           capture_output=True, text=True, timeout=LIMIT_SECONDS)  # fmt: skip
 
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def read_all(descriptor):
+    """What comes from a terminal until its other end is closed."""
+    seen = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(descriptor, 65536):
+            seen += chunk
+    os.close(descriptor)
+    return seen.decode().replace("\r\n", "\n")
+
+
+def assay_on_terminal(folder, columns, *arguments, **variables):
+    """The same with stdout on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    env = environment(folder, **variables)
+    env.pop("COLUMNS", None)  # pytest sets it
+    process = subprocess.Popen([BUILD / "assay", *arguments], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                               stdout=theirs, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    os.close(theirs)
+    seen = read_all(ours)
+    stderr = process.stderr.read()
+    process.stderr.close()
+    return subprocess.CompletedProcess(arguments, process.wait(LIMIT_SECONDS), seen, stderr)
+
+
+def run_step(folder, step):
+    """As the transcript says: in a pipe, or on a terminal."""
+    columns = step.variables.get("COLUMNS")
+    if columns is None:
+        done = assay(folder, *step.command, **step.variables)
+        assert "\x1b" not in done.stdout + done.stderr, f"escape codes where no terminal is: {done.stdout}{done.stderr}"
+        return done
+    others = {name: value for name, value in step.variables.items() if name != "COLUMNS"}
+    done = assay_on_terminal(folder, int(columns), *step.command, **others)
+    assert "NO_COLOR" not in others or not COLOUR.search(done.stdout), f"colour in spite of NO_COLOR: {done.stdout!r}"
+    done.stdout = COLOUR.sub("", done.stdout)
+    return done
+
+
 def has_tables(store):
     """Whether the store is there and holds a record."""
     if not store.exists():
@@ -133,17 +179,22 @@ def until(condition, what, seconds=20):
 
 @pytest.mark.parametrize("transcript", sorted(HERE.glob("*.test")), ids=lambda path: path.stem)
 def test_the_transcript_comes_true(transcript, tmp_path):
+    follow(transcript, tmp_path)
+
+
+def follow(transcript, folder, **variables):
+    """Does what the transcript says in that folder, with these variables for every command."""
     for step in read_transcript(transcript.read_text()):
         if isinstance(step, File):
-            (tmp_path / step.name).write_text("".join(line + "\n" for line in step.lines))
+            (folder / step.name).write_text("".join(line + "\n" for line in step.lines))
             continue
-        done = assay(tmp_path, *step.command, **step.variables)
+        step.variables = variables | step.variables
+        done = run_step(folder, step)
         place = f"{transcript.name}:{step.line}: assay {shlex.join(step.command)}"
         whole = f"{place}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}--- exit {done.returncode}"
         assert done.returncode == step.code, f"exit code {done.returncode} in place of {step.code}: {whole}"
         assert matches(step.stdout, done.stdout), f"stdout is another: {whole}"
         assert matches(step.stderr, done.stderr), f"stderr is another: {whole}"
-        assert "\x1b" not in done.stdout + done.stderr, f"escape codes where no terminal is: {whole}"
 
 
 def test_a_transcript_that_does_not_come_true_is_seen():

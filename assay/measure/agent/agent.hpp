@@ -24,6 +24,7 @@ struct AgentOptions {
   double idle_seconds = 0;         ///< how long to wait for new runs where nothing is left
   double patience_seconds = 600;   ///< how long to wait for a store that is away
   double poll_seconds = 0.2;       ///< between two looks at a store that has nothing ready
+  bool measure_again = true;       ///< disturbed runs, as often as their campaign says
   bool host_lock = true;           ///< off only for emulated fleets: runs then disturb each other
   std::string host_lock_path;      ///< empty: the host's common lock
   std::filesystem::path run_root;  ///< where run directories are made

@@ -95,6 +95,22 @@ TEST_F(AgentTest, measures_a_disturbed_run_again_as_often_as_it_may) {
   EXPECT_FALSE(queue_.records.back().record.validity.trusted);
 }
 
+TEST_F(AgentTest, measures_no_run_again_where_the_next_does_as_well) {
+  plan(2);
+  queue_.measure.retries = 2;
+  options_.measure_again = false;
+  launcher_.result = [](const Order&, std::size_t) {
+    auto result = good_result();
+    result.disturbance.window_ns = 10 * kSecondNs;
+    result.disturbance.cpus = 2;
+    result.disturbance.steal_ns = 5 * kSecondNs;
+    return result;
+  };
+  EXPECT_EQ(work(), AgentEnd::nothing_left);
+  ASSERT_EQ(queue_.records.size(), 2U);
+  for (const auto& one : queue_.records) EXPECT_FALSE(one.again || one.record.validity.trusted);
+}
+
 TEST_F(AgentTest, a_failed_run_is_a_result_and_is_not_tried_again) {
   plan(1);
   launcher_.result = [](const Order&, std::size_t) { return result_with(OutcomeKind::crashed); };

@@ -150,7 +150,7 @@ void complete(const store::Lease& lease, const std::vector<store::Finished>& fin
 }
 
 /// Partners stand or fall together: if one must be measured again, so must the others.
-void decide_again(const store::Lease& lease, std::vector<store::Finished>& finished) {
+void decide_again(const store::Lease& lease, bool measure_again, std::vector<store::Finished>& finished) {
   bool failed = false;
   bool interrupted = false;
   bool disturbed = false;
@@ -164,7 +164,7 @@ void decide_again(const store::Lease& lease, std::vector<store::Finished>& finis
         (lease.runs.size() == 1 ? is_passing(one.record.validity) : is_starved(one.record.validity, one.record.ranks));
   }
   const std::int64_t attempt = lease.runs.front().attempt;
-  const bool retry = disturbed && attempt < lease.measure.retries;
+  const bool retry = measure_again && disturbed && attempt < lease.measure.retries;
   const bool again = !failed && (retry || (interrupted && attempt < kMostInterruptions));
   for (auto& one : finished) one.again = again;
 }
@@ -250,7 +250,7 @@ AgentEnd execute(const store::Lease& lease, const ExecutionContext& context, sto
     one.record.duration_ns = context.waiting.now_ns() - begin;
     note_peak(one, context.peaks);
   }
-  decide_again(lease, finished);
+  decide_again(lease, context.options.measure_again, finished);
   complete(lease, finished, context, store);
   return AgentEnd::nothing_left;
 }

@@ -42,6 +42,18 @@ std::vector<const store::RunRow*> worth_counting(const std::vector<const store::
   return undisturbed.size() >= needed ? undisturbed : ok;
 }
 
+using RowsOfTrials = std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>>;
+
+/// A trial of which every run is still to be measured again has the disturbed ones, which say so, rather than nothing.
+void add_set_aside(const std::vector<store::RunRow>& rows, RowsOfTrials& groups) {
+  RowsOfTrials set_aside;
+  for (const auto& row : rows) {
+    const bool gave_number = !row.counted && row.outcome == OutcomeKind::ok && !row.trusted;
+    if (gave_number && groups.count(row.trial) == 0) set_aside[row.trial][row.platform].push_back(&row);
+  }
+  groups.merge(set_aside);
+}
+
 Result result_of(const store::TrialRow& trial, const std::string& platform,
                  const std::vector<const store::RunRow*>& rows, double confidence) {
   Result result;
@@ -105,10 +117,11 @@ std::string disturbed_text(const Result& result) {
 
 std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
                                double confidence) {
-  std::map<std::string, std::map<std::string, std::vector<const store::RunRow*>>> groups;
+  RowsOfTrials groups;
   for (const auto& row : rows) {
     if (row.counted) groups[row.trial][row.platform].push_back(&row);
   }
+  add_set_aside(rows, groups);
   std::vector<Result> results;
   for (const auto& trial : trials) {
     const auto it = groups.find(trial.id);

@@ -60,7 +60,8 @@ struct Result {
 /// " (2 disturbed, left out)", or nothing where no run was.
 std::string disturbed_text(const Result& result);
 
-/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. Where a
+/// Groups counted rows by (trial, platform), in the order of `trials`; a trial without rows has no result. One that has
+/// only rows that were set aside to be measured again has the result of those, all of them disturbed. Where a
 /// measurement looked several times, `confidence` of the interval at each look is more than 95 %.
 std::vector<Result> results_of(const std::vector<store::TrialRow>& trials, const std::vector<store::RunRow>& rows,
                                double confidence = 0.95);

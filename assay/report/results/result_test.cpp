@@ -130,6 +130,21 @@ TEST(Result, where_all_runs_were_disturbed_all_count) {
   EXPECT_EQ(results[0].left_out, 0);
 }
 
+TEST(Result, where_every_run_is_still_to_be_measured_again_the_disturbed_ones_are_shown_as_such) {
+  auto aside = row("t", "p", 20);
+  aside.counted = false;
+  aside.trusted = false;
+  auto broken = aside;
+  broken.outcome = OutcomeKind::interrupted;
+  const auto results = results_of({trial("t")}, {aside, broken});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].median_ns, 20);
+  EXPECT_EQ(results[0].ok, 1);
+  EXPECT_EQ(disturbed_text(results[0]), " (1 disturbed)");
+  // Once one counts, what was set aside is past.
+  EXPECT_EQ(results_of({trial("t")}, {aside, row("t", "p", 10)})[0].median_ns, 10);
+}
+
 TEST(Result, a_trial_without_runs_has_no_result) {
   EXPECT_TRUE(results_of({trial("t")}, {}).empty());
 }

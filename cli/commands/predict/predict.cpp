@@ -173,7 +173,8 @@ void check_simulated(const PredictFlags& o) {
 void check_asked(const PredictFlags& o) {
   if (o.source.network.empty()) fail(ErrorKind::usage, "name the network that is trained: assay predict resnet50 …");
   if (o.cluster.empty()) {
-    fail(ErrorKind::usage, "--cluster is missing: a file that says what it runs on. docs/predict.md has one.");
+    fail(ErrorKind::usage,
+         "--cluster is missing: a file that says what it runs on. Next: assay predict --new-cluster mine.yaml");
   }
   check_simulated(o);
   if (!(o.scores.published.empty() && o.scores.where.empty())) {

@@ -43,7 +43,8 @@ predict::StepBasis basis_of(const PlanJob& job) {
 
 std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
   if (job.clusters.empty()) {
-    fail(ErrorKind::usage, "--cluster is missing: a file that says what it runs on. docs/predict.md has one.");
+    fail(ErrorKind::usage,
+         "--cluster is missing: a file that says what it runs on. Next: assay predict --new-cluster mine.yaml");
   }
   std::vector<predict::Cluster> clusters;
   for (const auto& path : job.clusters) {

@@ -63,8 +63,8 @@ def _shape(wanted, batch, fixed):
         if dimension.HasField("dim_value"):
             size = dimension.dim_value
             if axis == 0 and size != batch:
-                message = "input '%s' has a batch of %d in the file, not %d. Ask for that batch or leave it open."
-                raise assay_worker.Refused(message % (wanted.name, size, batch))
+                message = "input '%s' has a batch of %d in the file, not %d. Add --batch %d, or export it open."
+                raise assay_worker.Refused(message % (wanted.name, size, batch, size))
         elif axis == 0:
             size = batch
             if dimension.dim_param:

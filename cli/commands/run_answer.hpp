@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/plan/campaign.hpp"
+#include "assay/plan/catalog/catalog.hpp"
+#include "assay/store/store.hpp"
+
+namespace assay::cli {
+
+/// Below the table of a campaign that measured one workload under several settings or workers: what each takes against
+/// the first, and whether that is proved, a line each. Empty where there is nothing to compare, or too few runs.
+std::string verdicts_text(store::Store& store, const std::string& campaign);
+
+/// What one would type after a single trial with default settings: the same with several numbers of threads, where its
+/// worker follows them. `words` is the command that was given. Empty: nothing to say.
+std::string next_command(const plan::Campaign& campaign, const plan::Catalog& catalog,
+                         const std::vector<std::string>& words);
+
+}  // namespace assay::cli
