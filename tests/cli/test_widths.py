@@ -20,7 +20,7 @@ COMMANDS = {
     "show": (["show", "sweep"], ["b1", "b8", "intra_op=1", "intra_op=2", "300 us", "1 ms", "165 us", "550 us"]),
     "compare": (["compare", "intra_op=1", "intra_op=2"], ["b1", "b8", "45.0 %", "faster"]),
     "tune": (["tune", "--tuned", "best"], ["framework-default", "paper", "intra_op=4", "inter_op=2"]),
-    "worker list": (["worker", "list"], ["fake", "command", "1.0.0"]),
+    "worker list": (["worker", "list"], ["fake", "command", "1.0.0", "bert_base", "bert_large", "conv1d", "conv2d"]),
     "report": (["report", "-o", "r.html"], ["r.html"]),
 }
 PLACES = {

@@ -38,6 +38,43 @@ std::string cell(const plan::Ability& ability) {
   return out + (ability.ranks ? "+" : "");
 }
 
+/// The words with commas between them, broken into lines of `width`, each after `indent`.
+std::string in_lines(const std::vector<std::string>& words, std::size_t width, const std::string& indent) {
+  std::string out;
+  std::string line = indent;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto word = words[i] + (i + 1 < words.size() ? "," : "");
+    if (line.size() > indent.size() && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line.size() > indent.size() ? " " : "") + word;
+  }
+  return out + line + "\n";
+}
+
+/// The matrix for a window that its columns do not fit in: workloads that the same workers run in the same way, then
+/// those workers. No name is cut.
+std::string matrix_in_groups(const report::Table& table, std::size_t width) {
+  std::vector<std::vector<std::string>> groups;  // in the order of their first workload
+  std::map<std::vector<std::string>, std::vector<std::string>> workloads;
+  for (const auto& row : table.rows()) {
+    const std::vector<std::string> cells(row.begin() + 1, row.end());
+    auto& group = workloads[cells];
+    if (group.empty()) groups.push_back(cells);
+    group.push_back(row.front());
+  }
+  std::string out;
+  for (const auto& cells : groups) {
+    std::vector<std::string> able;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] != "-") able.push_back(table.columns()[i + 1].title + " " + cells[i]);
+    }
+    out += in_lines(workloads[cells], width, "") + in_lines(able, width, "  ");
+  }
+  return out;
+}
+
 /// A row for each workload, a column for each worker; releases of a worker have the same worker.json.
 std::string matrix(const std::vector<plan::WorkerInfo>& workers) {
   std::vector<report::Table::Column> columns{{"workload"}};
@@ -54,7 +91,11 @@ std::string matrix(const std::vector<plan::WorkerInfo>& workers) {
     for (const auto& column : cells) row.push_back(column.contains(workload) ? column.at(workload) : "-");
     table.add(std::move(row));
   }
-  return table.text(terminal_width()) + "i infers, t trains, g generates text, + several ranks can work together\n";
+  const auto width = terminal_width();
+  const auto whole = table.text(0);
+  const bool fits = width == 0 || whole.find('\n') <= width;  // the head has the widest of every column
+  return (fits ? whole : matrix_in_groups(table, width)) +
+         "i infers, t trains, g generates text, + several ranks can work together\n";
 }
 
 void list(bool as_json) {
