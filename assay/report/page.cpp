@@ -56,10 +56,13 @@ std::string table_html(const TextTable& table) {
 }
 
 std::string body_of(const ReportPage& page) {
+  std::string sources;
+  for (const auto& source : page.sources) sources += element("p", source);
   std::string out = "<header>\n" + element("h1", page.title);
-  for (const auto& source : page.sources) out += element("p", source);
-  out += "</header>\n";
-  if (page.verdict) out += verdict_html(*page.verdict);
+  // The answer comes before what it rests on.
+  out += page.verdict
+             ? "</header>\n" + verdict_html(*page.verdict) + "<section><header>\n" + sources + "</header></section>\n"
+             : sources + "</header>\n";
   const std::string numbers = page.footer.empty() ? "Numbers are medians over fresh processes; intervals are 95 % over "
                                                     "processes unless stated otherwise."
                                                   : page.footer;

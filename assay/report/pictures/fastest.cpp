@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -88,18 +90,29 @@ Mark cell_of(const Result& result, const Result& best, bool proved) {
 }
 
 std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contests) {
-  std::map<std::string, std::int64_t> wins;
+  struct Wins {
+    std::int64_t count = 0;
+    std::set<std::string> over;
+  };
+  std::map<std::string, Wins> wins;
   std::int64_t open = 0;
   for (const auto& [name, contest] : contests) {
-    if (is_proved(contest)) {
-      ++wins[runtime_of(quickest(contest))];
-    } else {
+    if (!is_proved(contest)) {
       ++open;
+      continue;
+    }
+    const auto winner = runtime_of(quickest(contest));
+    auto& won = wins[winner];
+    ++won.count;
+    for (const auto& [runtime, result] : contest) {
+      if (runtime != winner) won.over.insert(runtime);
     }
   }
   std::string text;
-  for (const auto& [runtime, count] : wins)
-    text += fmt::format("{} is fastest in {} of {} workloads. ", runtime, count, contests.size());
+  for (const auto& [runtime, won] : wins) {
+    text += fmt::format("{} is fastest in {} of {} workloads, proved against {}. ", runtime, won.count, contests.size(),
+                        fmt::join(won.over, ", "));
+  }
   if (open > 0) text += fmt::format("In {} of {} no runtime is proved to be the fastest. ", open, contests.size());
   text.pop_back();
   return text;
