@@ -22,8 +22,10 @@ const std::map<std::string, std::int64_t> kPublished{
     {"gpt2", 124'439'808},         // transformers: GPT2LMHeadModel
     {"gru", 18'087'800},           // torch.nn: Embedding, GRU and Linear
     {"inception_v3", 23'834'568},  // torchvision: 27,161,264 with its auxiliary head
+    {"lenet", 19'754},             // by hand
     {"llama", 1'100'048'384},      // transformers: LlamaForCausalLM with the sizes of TinyLlama 1.1B
     {"lstm", 19'775'200},          // by hand, from the sizes of Zaremba 2014, medium
+    {"mlp", 26'122},               // by hand
     {"mobilenet_v2", 3'504'872},   // torchvision
     {"ncf", 31'832'577},           // by hand, from the sizes of MovieLens 20M
     {"resnet50", 25'557'032},      // torchvision
@@ -44,6 +46,21 @@ TEST(Networks, HaveThePublishedNumberOfParameters) {
     EXPECT_EQ(build(about.name).parameters, kPublished.at(about.name)) << about.name;
   }
   EXPECT_EQ(all_networks().size(), kPublished.size());
+}
+
+// Windows of 3 x 3 with a bias: 6 x (9 + 1) + 16 x (6 x 9 + 1); 8 x 8 pixels are 2 x 2 after two pools, so that
+// 16 x 4 = 64 values go on to 120, 84 and 10.
+TEST(Networks, LenetHasTheLayersOfItsTable) {
+  const std::int64_t linear = 120 * (64 + 1) + 84 * (120 + 1) + 10 * (84 + 1);
+  EXPECT_EQ(build("lenet").parameters, 60 + 880 + linear);
+  const double macs = 64 * 6 * 9 + 16 * 16 * 6 * 9 + 120 * 64 + 84 * 120 + 10 * 84;
+  EXPECT_DOUBLE_EQ(cost_of(build("lenet")).total.flops, 2 * macs);
+  EXPECT_EQ(build("lenet", {{"classes", std::int64_t{5}}}).parameters, 60 + 880 + linear - 5 * 85);
+}
+
+TEST(Networks, MlpHasTwoHiddenLayers) {
+  EXPECT_EQ(build("mlp").parameters, 128 * (64 + 1) + 128 * (128 + 1) + 10 * (128 + 1));
+  EXPECT_EQ(build("mlp", {{"width", std::int64_t{3}}}).parameters, 3 * 65 + 3 * 4 + 10 * 4);
 }
 
 // Multiply-adds of one sample that torch.utils.flop_counter counts in torchvision 0.28, timm 1.0.30 and

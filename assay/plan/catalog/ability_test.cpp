@@ -39,8 +39,10 @@ WorkerInfo builder_of(const std::string& network) {
 }
 
 TEST(Ability, AWorkerBuildsTheNetworksWhoseOperatorsItHas) {
-  // VGG needs convolution, relu, max_pool, flatten, linear, dropout; AlexNet the same, ResNet also batch_norm.
-  EXPECT_THAT(names(builder_of("vgg16")), ElementsAre("alexnet", "vgg16", "vgg19", "gemm", "all_reduce", "*.py"));
+  // VGG needs convolution, relu, max_pool, flatten, linear, dropout; AlexNet the same, LeNet and the perceptron fewer,
+  // ResNet also batch_norm.
+  EXPECT_THAT(names(builder_of("vgg16")),
+              ElementsAre("alexnet", "lenet", "mlp", "vgg16", "vgg19", "gemm", "all_reduce", "*.py"));
   EXPECT_THAT(names(builder_of("resnet50")), Contains("resnet50"));
   EXPECT_THAT(names(builder_of("resnet50")), Not(Contains("bert_base")));
 }
@@ -48,7 +50,7 @@ TEST(Ability, AWorkerBuildsTheNetworksWhoseOperatorsItHas) {
 TEST(Ability, WithoutOneOperatorANetworkIsNotThere) {
   auto worker = builder_of("vgg16");
   std::erase(worker.operators, std::string("max_pool"));
-  EXPECT_THAT(names(worker), ElementsAre("gemm", "all_reduce", "*.py"));
+  EXPECT_THAT(names(worker), ElementsAre("mlp", "gemm", "all_reduce", "*.py"));
 }
 
 TEST(Ability, ModesAreThoseOfTheWorkerAndAPrimitiveOnlyInfers) {
@@ -57,7 +59,7 @@ TEST(Ability, ModesAreThoseOfTheWorkerAndAPrimitiveOnlyInfers) {
   EXPECT_THAT(find(worker, "*.py").modes, ElementsAre(Mode::infer, Mode::train));
   EXPECT_THAT(find(worker, "gemm").modes, ElementsAre(Mode::infer));
   worker.modes = {"train"};
-  EXPECT_THAT(names(worker), ElementsAre("alexnet", "vgg16", "vgg19", "*.py"));
+  EXPECT_THAT(names(worker), ElementsAre("alexnet", "lenet", "mlp", "vgg16", "vgg19", "*.py"));
   worker.modes = {};
   EXPECT_THAT(find(worker, "vgg16").modes, ElementsAre(Mode::infer, Mode::train));
 }
