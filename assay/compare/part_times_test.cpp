@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "assay/core/workloads/learning.hpp"
+
 namespace assay::compare {
 namespace {
 
@@ -31,6 +33,33 @@ TEST(PartTimes, OfTheWholeStepNothingChanges) {
   take_times_of(TimeOf::step, rows);
   EXPECT_EQ(rows[0].summary.median_ns, 1000);
   EXPECT_EQ(rows[0].digest.pair_log_ratio, 0.5);
+}
+
+store::RunRow learnt(bool reached, std::int64_t ns) {
+  store::RunRow row;
+  row.outcome = OutcomeKind::ok;
+  row.counted = true;
+  row.summary.median_ns = 7;
+  Learned learned;
+  learned.reached = reached;
+  learned.ns = ns;
+  row.digest.effective[kLearned] = {to_json(learned)};
+  return row;
+}
+
+TEST(PartTimes, TheTimeToAnAccuracyStandsForTheStep) {
+  std::vector<store::RunRow> rows{learnt(true, 500), store::RunRow{}};
+  rows[1].summary.median_ns = 5;
+  take_times_to_accuracy(rows);
+  EXPECT_EQ(rows[0].summary.median_ns, 500);
+  EXPECT_FALSE(rows[1].summary.median_ns);  // it learns nothing
+}
+
+TEST(PartTimes, ARunThatHasNotReachedTheAccuracyIsNotLeftOutInSilence) {
+  std::vector<store::RunRow> rows{learnt(true, 500), learnt(false, 900)};
+  EXPECT_THROW(take_times_to_accuracy(rows), Error);
+  rows[1].counted = false;  // it was measured again
+  EXPECT_NO_THROW(take_times_to_accuracy(rows));
 }
 
 }  // namespace

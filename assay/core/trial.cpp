@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 
 namespace assay {
@@ -40,6 +41,10 @@ void check(const Trial& trial) {
   if (const auto scenario = scenario_of(trial.workload.load); scenario && processes > 1) {
     fail(ErrorKind::usage, "scenario: {} has one queue before one process, and {} are asked for. Leave them out.",
          name_of(scenario->kind), processes);
+  }
+  if (trial.workload.data == kDigits && processes > 1) {
+    fail(ErrorKind::usage, "until: an accuracy is reached by one process here, and {} are asked for. Leave them out.",
+         processes);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "assay/core/workload.hpp"
 
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 
 namespace assay {
@@ -16,6 +17,10 @@ void check_data_set(const Workload& workload, const char* field, const std::opti
   if (!value) return;
   if (workload.data == "memory") {
     fail(ErrorKind::usage, "{}: {} of what? data is memory, which has no data set. Set data to files.", field, *value);
+  }
+  if (workload.data == kDigits) {
+    fail(ErrorKind::usage, "{}: {} is for files that are made. The digits are 1797 images of 8 x 8 pixels.", field,
+         *value);
   }
   if (*value < 1 || *value > most) fail(ErrorKind::usage, "{}: {} is outside 1 to {}.", field, *value, most);
 }
@@ -83,6 +88,7 @@ void check(const Workload& workload) {
   check_data_set(workload, "data_side", workload.data_side, kMostDataSide);
   check_data_set(workload, "data_chunks", workload.data_chunks, kMostDataChunks);
   check_generation(workload);
+  check_learning(workload);
   check_scenario(workload);
   if (workload.command && workload.command->empty()) {
     fail(ErrorKind::usage, "command: the list is empty. Give the program and its arguments.");

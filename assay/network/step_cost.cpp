@@ -6,6 +6,7 @@
 
 #include "assay/core/primitive.hpp"
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
 #include "assay/network/onnx.hpp"
@@ -138,7 +139,7 @@ double network_bytes(const Graph& graph, const Cost& cost, const Workload& workl
 std::optional<StepCost> graph_cost(const Workload& workload) {
   if (!workload.graph || !is_network(workload.network)) return {};
   try {
-    const auto graph = build(workload.network, workload.options);
+    const auto graph = build(workload.network, options_of_network(workload));
     if (graph_hash(graph) != *workload.graph) return {};
     const auto cost = cost_of(graph);
     return StepCost{step_flops(cost, workload.mode == Mode::train, workload.batch),

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
@@ -44,6 +45,18 @@ void check_scenarios(const Campaign& campaign) {
        campaign.lockstep ? "turns" : unused);
 }
 
+/// What was learnt cannot be taken back: there are no turns, no warm-up and no passes of their own.
+void check_whole(const Campaign& campaign) {
+  const auto learns = [](const Trial& trial) { return trial.workload.data == kDigits; };
+  if (std::none_of(campaign.trials.begin(), campaign.trials.end(), learns)) return;
+  const char* const unused = campaign.lockstep                         ? "lockstep"
+                             : campaign.measure.layers                 ? "layers"
+                             : campaign.measure.phases.value_or(false) ? "phases"
+                                                                       : nullptr;
+  if (unused == nullptr) return;
+  fail(ErrorKind::usage, "{}: a training that ends at an accuracy is taken as a whole. Leave out one of them.", unused);
+}
+
 /// Trials that take turns live on one machine, each in its own processes; ranks agree on steps by themselves.
 void check_lockstep(const std::vector<Trial>& trials) {
   if (trials.size() < 2) {
@@ -73,6 +86,7 @@ void check(const Campaign& campaign, const Catalog& catalog) {
   check_workers(campaign, catalog);
   if (campaign.trials.empty()) fail(ErrorKind::usage, "trials: there are none. Describe one or more.");
   check_scenarios(campaign);
+  check_whole(campaign);
   if (campaign.lockstep) check_lockstep(campaign.trials);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/network/network.hpp"
 #include "assay/plan/source_files.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uintmax_t kMostFileBytes = 16u << 20;  // of a file with functions: what is larger is no program
 
 NetworkSource graph_source(const WorkerInfo& worker, const Workload& workload) {
-  const auto graph = network::build(workload.network, workload.options);
+  const auto graph = network::build(workload.network, options_of_network(workload));
   for (const auto& node : graph.nodes) {
     if (std::find(worker.operators.begin(), worker.operators.end(), name_of(node.op)) != worker.operators.end())
       continue;

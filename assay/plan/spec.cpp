@@ -215,7 +215,8 @@ TrialSweep read_entry(const Reader& reader, const Yaml& node) {
       "network",         "worker",    "mode",        "batch",         "precision",     "data",
       "data_count",      "data_side", "data_chunks", "prompt_tokens", "output_tokens", "sequences",
       "cache_precision", "tokens",    "scenario",    "rate",          "batch_wait",    "slo",
-      "options",         "settings",  "placement",   "command"};
+      "until",           "epochs",    "optimizer",   "learning_rate", "options",       "settings",
+      "placement",       "command"};
   reader.expect(node, Yaml::Kind::map, "trials", "Write keys and values, such as {network: toy, worker: fake}.");
   reader.check_keys(node, "trials", kKnown);
   TrialSweep sweep;

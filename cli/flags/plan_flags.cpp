@@ -15,12 +15,12 @@ namespace assay::cli {
 namespace {
 
 /// Flags that sweep one axis of the plan, with their help.
-constexpr std::array<std::array<const char*, 3>, 20> kWorkloadFlags{{
+constexpr std::array<std::array<const char*, 3>, 24> kWorkloadFlags{{
     {"--worker", "worker", "Measure with this worker, or worker==release"},
     {"--mode", "mode", "Infer, train or generate, or several: infer,train"},
     {"--batch", "batch", "Put this many samples in a step: 8, or several: 1,2,4, 4-24+4, 1-64*2"},
     {"--precision", "precision", "Compute in this precision: fp32, bf16, …"},
-    {"--data", "data", "Take input from memory, or from files of a generated data set"},
+    {"--data", "data", "Take input from memory, from files of a generated data set, or from digits"},
     {"--data-count", "data_count", "Put this many samples in the data set"},
     {"--data-side", "data_side", "Make its images this many pixels wide and high"},
     {"--data-chunks", "data_chunks", "Cut the data set into this many files"},
@@ -35,6 +35,10 @@ constexpr std::array<std::array<const char*, 3>, 20> kWorkloadFlags{{
     {"--batch-wait", "batch_wait", "Let the oldest query wait this long for others to fill its batch: 2ms"},
     {"--slo", "slo",
      "Judge queries by this limit on latency: p99<50ms; without --rate, find the highest that keeps it"},
+    {"--until", "until", "Train on digits until this share of held-out samples is right: 'accuracy>=97%'"},
+    {"--epochs", "epochs", "With --until: train for at most this many epochs [100]"},
+    {"--optimizer", "optimizer", "With --until: train by sgd (with a momentum of 0.9) or adam [sgd]"},
+    {"--learning-rate", "learning_rate", "With --until: train at this rate [0.01], or several: 0.01,0.1"},
     {"--device", "placement.device", "Compute on this kind of device: cpu, cuda"},
     {"--ranks", "placement.ranks", "Start this many processes that work together"},
     {"--ranks-per-node", "placement.ranks_per_node", "Start this many of them on each host"},

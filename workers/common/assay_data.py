@@ -17,6 +17,7 @@ import time
 
 import assay_data_chunks
 import assay_data_files
+import assay_digits
 import assay_graph
 import assay_page_cache
 import assay_worker
@@ -29,12 +30,15 @@ DEVIATION = (0.229, 0.224, 0.225)
 _TOKEN_BYTES = 2
 
 
-def refuse_early(prepare):
-    """What needs no framework to be refused."""
+def refuse_early(prepare, learns=False):
+    """What needs no framework to be refused. `learns`: whether the worker trains on digits."""
     data = prepare.workload.get("data") or "memory"
-    if data not in ("memory", "files"):
-        raise assay_worker.Refused("data '%s' is unknown here. There is memory and files." % data)
-    if data == "memory":
+    known = ("memory", "files", "digits") if learns else ("memory", "files")
+    if data not in known:
+        raise assay_worker.Refused("data '%s' is unknown here. There is %s." % (data, " and ".join(known)))
+    if data == "digits":
+        assay_digits.refuse_early(prepare)
+    if data != "files":
         for name in sorted(SETTINGS):
             if prepare.settings.get(name) is not None:
                 raise assay_worker.Refused("setting %s: only input from files is loaded. Set data to files." % name)
@@ -49,8 +53,8 @@ def refuse_early(prepare):
 
 
 def of(prepare):
-    """The data set of a workload; None where its data is memory."""
-    if (prepare.workload.get("data") or "memory") == "memory":
+    """The data set of a workload; None where its data is not in files."""
+    if prepare.workload.get("data") != "files":
         return None
     inputs = prepare.graph["inputs"]
     if len(inputs) == 1 and inputs[0]["type"] == "real" and len(inputs[0]["shape"]) == 3 and inputs[0]["shape"][0] == 3:

@@ -154,6 +154,11 @@ class Framework:
         returns (losses, gradient_norms) of evaluate.updates updates."""
         raise Refused("evaluate: this worker cannot.")
 
+    def score(self):
+        """Where digits are learnt, after each epoch and outside of what is timed: how many held-out samples are right,
+        how many there are, and the losses of the steps since the last score, up to the first that is not finite."""
+        raise Refused("score: this worker cannot learn.")
+
     def write_output(self, path):
         """Writes what the last step() computed, in the form of evaluate(), and computes nothing for it."""
         raise Refused("measure with output: this worker cannot.")
@@ -223,6 +228,8 @@ class _Session:
                 self._measure(command)
             elif command["type"] == "evaluate":
                 self._evaluate(command)
+            elif command["type"] == "score":
+                self._score()
             else:
                 raise ValueError("unknown command %r" % command["type"])
 
@@ -279,6 +286,12 @@ class _Session:
             raise ValueError("evaluate came without a prepare with values")
         losses, norms = self._framework.evaluate(Evaluate(command)) or ([], {})
         self._channel.send({"type": "evaluated", "losses": losses, "gradient_norms": norms})
+
+    def _score(self):
+        if self._prepared is None or self._asked.workload.get("data") != "digits":
+            raise ValueError("score came without a prepare with data digits")
+        correct, of, losses = self._framework.score()
+        self._channel.send({"type": "scored", "correct": correct, "of": of, "losses": losses})
 
     def _take_steps(self, detail, limit_ns, max_samples):
         """The timed part. Nothing is sent or collected in it, and what a step returns is looked at afterwards."""

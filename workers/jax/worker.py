@@ -4,6 +4,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import assay_digits
 import assay_worker
 from assay_jax import settings
 
@@ -36,6 +37,9 @@ class Jax(assay_worker.Framework):
     def evaluate(self, evaluate):
         return _guarded(self._work.evaluate, evaluate)
 
+    def score(self):
+        return _guarded(self._work.steps.score)
+
     def write_output(self, path):
         _guarded(self._work.write_output, path)
 
@@ -50,8 +54,10 @@ def _refuse_early(prepare):
     if prepare.values is not None and prepare.graph is None:
         name = prepare.workload["network"]
         raise assay_worker.Refused("values for '%s': only a network of Assay's takes weights from a file." % name)
-    if (prepare.workload.get("data") or "memory") != "memory":
-        message = "data '%s': JAX has no loader of its own. Set data to memory."
+    if assay_digits.learns(prepare):
+        assay_digits.refuse_early(prepare)
+    elif (prepare.workload.get("data") or "memory") != "memory":
+        message = "data '%s': JAX has no loader of its own. Set data to memory or digits."
         raise assay_worker.Refused(message % prepare.workload["data"])
 
 

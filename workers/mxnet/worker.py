@@ -5,6 +5,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import assay_data
+import assay_digits
 import assay_graph
 import assay_worker
 from assay_mxnet import ranks, settings
@@ -40,16 +41,21 @@ class MXNet(assay_worker.Framework):
     def evaluate(self, evaluate):
         return _guarded(self._steps.evaluate, evaluate)
 
+    def score(self):
+        return _guarded(self._steps.score)
+
     def write_output(self, path):
         _guarded(self._steps.write_output, path)
 
     def _build(self, prepare):
-        from assay_mxnet import files, network, primitives, steps
+        from assay_mxnet import files, learning, network, primitives, steps
 
         if prepare.graph is None:
             made = primitives.Primitive(prepare)
             self._group.join()
             return made, 0
+        if assay_digits.learns(prepare):
+            return learning.Learning(prepare), prepare.graph["parameters"]
         data = assay_data.of(prepare)
         loader = None if data is None else files.Loader(data, prepare.settings)
         built = network.build(prepare)
@@ -74,7 +80,7 @@ def _refuse_early(prepare):
         raise assay_worker.Refused("precision '%s' is unknown here. There is fp32." % workload["precision"])
     if device != "cpu":
         raise assay_worker.Refused("device '%s' is unknown here. There is cpu." % device)
-    assay_data.refuse_early(prepare)
+    assay_data.refuse_early(prepare, learns=True)
 
 
 def _guarded(function, *arguments):

@@ -80,6 +80,9 @@ class PyTorch(assay_worker.Framework):
     def evaluate(self, evaluate):
         return _guarded(self._evaluate, evaluate)
 
+    def score(self):
+        return _guarded(self._steps.score)
+
     def write_output(self, path):
         _guarded(self._write_output, path)
 
@@ -99,7 +102,7 @@ def _refuse_early(prepare):
     if prepare.values is not None and prepare.graph is None:
         name = prepare.workload["network"]
         raise assay_worker.Refused("values for '%s': only a network of Assay's takes weights from a file." % name)
-    assay_data.refuse_early(prepare)
+    assay_data.refuse_early(prepare, learns=True)
 
 
 def _guarded(function, *arguments):

@@ -47,6 +47,9 @@ class TensorFlow(assay_worker.Framework):
 
         return _guarded(work.evaluate, self._asked, self._work, evaluate)
 
+    def score(self):
+        return _guarded(self._work.steps.score)
+
     def write_output(self, path):
         from assay_tensorflow import work
 
@@ -62,7 +65,7 @@ def _refuse_early(prepare):
     device = prepare.placement.get("device") or "cpu"
     if device != "cpu":
         raise assay_worker.Refused("device '%s': this build of TensorFlow has only cpu." % device)
-    assay_data.refuse_early(prepare)
+    assay_data.refuse_early(prepare, learns=True)
 
 
 def _guarded(function, *arguments):

@@ -183,6 +183,17 @@ Evaluated read_evaluated(const json& message) {
   return evaluated;
 }
 
+Scored read_scored(const json& message) {
+  Scored scored;
+  scored.correct = from_json<std::int64_t>(field(message, "correct"), "scored.correct");
+  scored.of = from_json<std::int64_t>(field(message, "of"), "scored.of");
+  if (scored.correct < 0 || scored.correct > scored.of) {
+    fail(ErrorKind::bad_input, "scored: {} of {} samples are right", scored.correct, scored.of);
+  }
+  scored.losses = from_json<std::vector<double>>(field(message, "losses"), "scored.losses");
+  return scored;
+}
+
 Reported read_error(const json& message) {
   Reported reported;
   const auto kind = from_json<std::string>(field(message, "kind"), "error.kind");

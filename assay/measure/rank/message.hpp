@@ -49,6 +49,13 @@ struct Evaluated {
   std::map<std::string, double> gradient_norms;
 };
 
+/// A worker's answer to `score`.
+struct Scored {
+  std::int64_t correct = 0;    ///< of the held-out samples
+  std::int64_t of = 0;         ///< how many were looked at
+  std::vector<double> losses;  ///< of the steps since the last score
+};
+
 /// A worker's `error` message.
 struct Reported {
   OutcomeKind kind = OutcomeKind::failed;
@@ -67,6 +74,7 @@ json parse_message(std::string_view line);
 std::string message_type(const json& message);
 Prepared read_prepared(const json& message);
 Evaluated read_evaluated(const json& message);
+Scored read_scored(const json& message);
 Reported read_error(const json& message);
 
 /// Adds a `samples` or `layers` message to `measured`, holding it to `max_samples`.

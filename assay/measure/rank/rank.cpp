@@ -147,8 +147,21 @@ class Rank {
     steps_->finish();
   }
 
+  /// From the first weights to the accuracy, or to the last epoch: a warm-up would have learnt already.
+  void measure_learning(const Learning& learning) {
+    steps_->begin(cpus_);
+    Learned learned;
+    while (learned.epochs < learning.epochs && !learned.reached) {
+      steps_->take_epoch(learned.epochs, learning, learned);
+      tell_median();
+    }
+    steps_->finish();
+    result_.effective[kLearned] = to_json(learned);
+  }
+
   void measure_alone() {
     if (const auto scenario = scenario_of(part_.trial.workload.load)) return measure_scenario(*scenario);
+    if (const auto learning = learning_of(part_.trial.workload)) return measure_learning(*learning);
     steps_->begin(cpus_);
     double done_seconds = 0;
     std::int64_t done_samples = 0;

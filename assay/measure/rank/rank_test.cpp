@@ -8,6 +8,7 @@
 #include <csignal>
 #include <thread>
 
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 #include "assay/measure/rank/turns.hpp"
 
@@ -38,6 +39,7 @@ class FakeSession final : public Session {
   std::optional<std::int64_t> parameters;
   bool refuses_phases = false;
   bool crashes = false;
+  std::int64_t held_out = kDigitsHeldOut;
 
   pid_t pid() const override { return 0; }
   void signal(int number) override { stage_.stopped[side_] = number == SIGSTOP; }
@@ -62,6 +64,8 @@ class FakeSession final : public Session {
     return measured;
   }
   Evaluated evaluate(const Evaluation&, double) override { return {}; }
+  /// 10 more held-out samples are right after each epoch.
+  Scored score(double) override { return {10 * ++epochs_, held_out, {}}; }
   bool wait_end(double) override { return refuses_phases; }
   bool exit(double, Farewell) override { return !refuses_phases; }  // one that has refused is gone already
   void attend() override {}
@@ -72,6 +76,7 @@ class FakeSession final : public Session {
   Stage& stage_;
   std::size_t side_;
   std::int64_t now_ns_ = 0;
+  std::int64_t epochs_ = 0;
   std::string nothing_;
 };
 
@@ -142,6 +147,44 @@ TEST_F(RankTest, warms_up_measures_in_slices_and_asks_for_phases_last) {
   EXPECT_EQ(result.phase_step_ns.size(), 10U) << "a tenth of the time";
   EXPECT_EQ(result.versions.at("fake"), "1");
   EXPECT_TRUE(result.probe_after_ns.has_value());
+}
+
+/// A training in epochs of 3 steps: 1437 = 3 x 479.
+void let_learn(Workload& workload, const char* until, std::int64_t epochs = 100) {
+  complete_learning(workload);
+  workload.batch = 479;
+  workload.options["until"] = std::string(until);
+  workload.options["epochs"] = epochs;
+}
+
+TEST_F(RankTest, a_training_ends_at_the_first_epoch_with_the_accuracy) {
+  let_learn(order_.parts[0].trial.workload, "accuracy>=8%");  // 28.8 of 360: the third epoch has 30
+  const auto result = run(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.message;
+  const auto learned = from_json<Learned>(result.effective.at(kLearned), "learned");
+  EXPECT_TRUE(learned.reached);
+  EXPECT_THAT(learned.correct, ElementsAre(10, 20, 30));
+  EXPECT_EQ(learned.ns, 9 * kStepNs);
+  EXPECT_EQ(result.samples_ns.size(), 9U);
+  for (const auto& slice : result.slices) EXPECT_FALSE(slice.warmup);
+  EXPECT_TRUE(result.phase_step_ns.empty()) << "more steps would go on learning";
+}
+
+TEST_F(RankTest, a_training_that_does_not_reach_its_accuracy_ends_with_its_epochs) {
+  let_learn(order_.parts[0].trial.workload, "accuracy>=97%", 4);
+  const auto result = run(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::ok);
+  const auto learned = from_json<Learned>(result.effective.at(kLearned), "learned");
+  EXPECT_FALSE(learned.reached);
+  EXPECT_EQ(learned.epochs, 4);
+  EXPECT_EQ(result.samples_ns.size(), 12U);
+}
+
+TEST_F(RankTest, a_score_of_other_samples_is_bad_output) {
+  let_learn(order_.parts[0].trial.workload, "accuracy>=97%");
+  const auto result = run(0, [](auto& session) { session.held_out = 359; });
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::bad_output);
+  EXPECT_THAT(result.outcome.message, HasSubstr("a score of 359 samples"));
 }
 
 TEST_F(RankTest, takes_no_more_samples_than_asked_for) {

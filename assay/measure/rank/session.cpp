@@ -110,6 +110,17 @@ Evaluated WorkerSession::evaluate(const Evaluation& evaluation, double limit_sec
   }
 }
 
+Scored WorkerSession::score(double limit_seconds) {
+  const std::int64_t deadline = deadline_after(limit_seconds);
+  send({{"type", "score"}}, deadline);
+  const json answer = receive_a("scored", deadline);
+  try {
+    return read_scored(answer);
+  } catch (const Error& error) {
+    worker_failed(OutcomeKind::bad_output, error.what());
+  }
+}
+
 Measured WorkerSession::measure(const std::string& detail, double seconds, std::int64_t max_samples,
                                 double patience_seconds, const std::optional<std::string>& output) {
   const std::int64_t deadline = deadline_after(patience_seconds);

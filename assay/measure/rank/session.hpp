@@ -40,6 +40,9 @@ class Session {
 
   virtual Evaluated evaluate(const Evaluation& evaluation, double limit_seconds) = 0;
 
+  /// Between steps of a worker that learns: how many held-out samples it knows by now.
+  virtual Scored score(double limit_seconds) = 0;
+
   /// How a worker is asked to end.
   enum class Farewell { message, end_of_input };
 
@@ -74,6 +77,7 @@ class WorkerSession final : public Session {
   Measured measure(const std::string& detail, double seconds, std::int64_t max_samples, double patience_seconds,
                    const std::optional<std::string>& output = {}) override;
   Evaluated evaluate(const Evaluation& evaluation, double limit_seconds) override;
+  Scored score(double limit_seconds) override;
   bool wait_end(double limit_seconds) override;
   bool exit(double limit_seconds, Farewell farewell = Farewell::message) override;
   void attend() override;

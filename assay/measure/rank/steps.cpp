@@ -126,6 +126,22 @@ void Steps::take_queries(std::int64_t turn, const Scenario& scenario, const std:
                                                : load::verdict_line(scenario, point));
 }
 
+void Steps::take_epoch(std::int64_t turn, const Learning& learning, Learned& learned) {
+  const auto batch = part_.trial.workload.batch;
+  const auto wanted = steps_of_epoch(batch);
+  take_slice(turn, {kForever, wanted}, false);
+  const auto taken = result_.slices.back().samples;
+  if (taken != wanted) {
+    worker_failed(OutcomeKind::bad_output, fmt::format("{} steps in an epoch that has {}", taken, wanted));
+  }
+  const auto scored = session_.score(measure_.limit_seconds);
+  if (scored.of != kDigitsHeldOut) {
+    worker_failed(OutcomeKind::bad_output,
+                  fmt::format("a score of {} samples where {} are held out", scored.of, kDigitsHeldOut));
+  }
+  add_score(learning, {result_.samples_ns.end() - taken, result_.samples_ns.end()}, batch, scored.correct, learned);
+}
+
 void Steps::finish() {
   if (energy_) {
     result_.energy = energy_->total();
@@ -173,7 +189,8 @@ std::vector<Detail> Steps::details() const {
   std::vector<Detail> details;
   if (measure_.layers) details.push_back({"layers", {measure_.seconds * kLayersShare, kDetailSamples}});
   const auto& offers = part_.details;
-  if (part_.trial.workload.generate) return details;  // the times of tokens tell them
+  if (part_.trial.workload.generate) return details;         // the times of tokens tell them
+  if (part_.trial.workload.data == kDigits) return details;  // more steps would go on learning
   const bool offered = std::find(offers.begin(), offers.end(), "phases") != offers.end();
   // Last, since a worker that refuses them ends.
   if (measure_.phases.value_or(offered)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/core/record.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 #include "assay/load/queries/query_search.hpp"
 #include "assay/measure/order.hpp"
@@ -48,6 +49,9 @@ class Steps {
   /// Queries of a scenario in place of slices, after at least one of the warm-up; their latencies are the samples.
   /// `attend` is called while nothing is asked of the worker.
   void take_queries(std::int64_t turn, const Scenario& scenario, const std::function<void()>& attend);
+  /// An epoch of a workload that learns as a slice, and after it the score of the held-out samples, which nothing is
+  /// timed of.
+  void take_epoch(std::int64_t turn, const Learning& learning, Learned& learned);
   /// After the last slice.
   void finish();
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "assay/core/workloads/learning.hpp"
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
 #include "assay/network/step_cost.hpp"
@@ -28,7 +29,7 @@ void add_network(const Workload& workload, Cells& numbers, Cells& texts) {
   }
   numbers["flops"] = number_text(cost->flops);
   if (!network::is_network(workload.network)) return;
-  const auto shape = network::cost_of(network::build(workload.network, workload.options));
+  const auto shape = network::cost_of(network::build(workload.network, options_of_network(workload)));
   numbers["parameters"] = number_text(static_cast<double>(shape.total.parameters));
   numbers["activations"] = number_text(static_cast<double>(shape.total.activations));
   numbers["depth"] = number_text(static_cast<double>(shape.width.depth));

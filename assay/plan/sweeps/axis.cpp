@@ -4,6 +4,7 @@
 #include <array>
 
 #include "assay/core/text/units.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 
 namespace assay::plan {
@@ -104,6 +105,12 @@ void apply_slo(Trial& trial, const std::string&, const Scalar& value) {
   set_limit(load_of(trial), parse_tail_limit(text_of(value), "slo"));
 }
 
+/// An option of a trial that learns. Mode, batch and data that are written stand: they are applied after this.
+void apply_learning(Trial& trial, const char* name, const Scalar& value) {
+  complete_learning(trial.workload);
+  trial.workload.options[name] = value;
+}
+
 using Field = void (*)(Trial&, const std::string&, const Scalar&);
 
 Axis setting(const char* name, AxisKind kind, Field apply, std::vector<std::string> choices = {}) {
@@ -143,6 +150,15 @@ std::vector<Axis> workload_axes() {
       {"rate", AxisKind::scalars, false, {}, apply_rate},
       {"batch_wait", AxisKind::words, true, {}, apply_batch_wait},
       {"slo", AxisKind::words, false, {}, apply_slo},
+      {"until", AxisKind::words, false, {}, [](Trial& t, auto&, auto& v) { apply_learning(t, "until", v); }},
+      {"epochs", AxisKind::numbers, false, {}, [](Trial& t, auto&, auto& v) { apply_learning(t, "epochs", v); }},
+      {"optimizer", AxisKind::words, false, names_of<Optimizer>(),
+       [](Trial& t, auto&, auto& v) { apply_learning(t, "optimizer", v); }},
+      {"learning_rate",
+       AxisKind::scalars,
+       false,
+       {},
+       [](Trial& t, auto&, auto& v) { apply_learning(t, "learning_rate", v); }},
       {"options.", AxisKind::scalars, true, {}, [](Trial& t, auto& m, auto& v) { t.workload.options[m] = v; }},
   };
 }

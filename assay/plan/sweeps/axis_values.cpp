@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/sweeps/axis.hpp"
@@ -134,6 +135,15 @@ void complete_server(const AxisName& name, const Scalar& value, Trial& trial) {
   load.rate_per_second = 1;
 }
 
+/// How it is learnt needs an end, and digits need to be learnt.
+void complete_end(const AxisName& name, const Scalar& value, Trial& trial) {
+  const auto field = name.text();
+  const bool learns = field == "until" || field == "epochs" || field == "optimizer" || field == "learning_rate";
+  if (!learns && !(field == "data" && value == Scalar(std::string(kDigits)))) return;
+  complete_learning(trial.workload);
+  trial.workload.options["until"] = std::string("accuracy>=100%");
+}
+
 /// Tries a value on a trial that is right in every other way, so that its place can be named.
 void check_value(const AxisName& name, const std::optional<Scalar>& value) {
   if (!value) {
@@ -144,6 +154,7 @@ void check_value(const AxisName& name, const std::optional<Scalar>& value) {
   trial.workload.network = trial.worker.name = "any";
   trial.workload.data = "files";  // which has all fields
   complete_server(name, *value, trial);
+  complete_end(name, *value, trial);
   name.axis().apply(trial, name.member, *value);
   check(trial);
   const auto& per_node = trial.placement.ranks_per_node;

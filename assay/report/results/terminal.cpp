@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "assay/core/text/units.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/core/workloads/scenario.hpp"
 #include "assay/report/renderers/markdown.hpp"
 #include "assay/report/renderers/terminal.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/results/generated.hpp"
+#include "assay/report/results/learned.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -138,6 +140,7 @@ std::string detail_lines(const Result& result) {
   std::string out;
   std::string effective;
   for (const auto& [name, values] : details.effective) {
+    if (name == kLearned) continue;  // lines of its own
     effective += fmt::format("{}{}=", effective.empty() ? "" : " ", name);
     const char* comma = "";
     for (const auto& one : values) effective += std::exchange(comma, ",") + one.value.dump();
@@ -145,6 +148,7 @@ std::string detail_lines(const Result& result) {
   if (!effective.empty()) out += "took effect: " + fit(effective, 300) + "\n";
   if (details.autocorrelation)
     out += fmt::format("autocorrelation of neighbouring samples: {:.2f}\n", *details.autocorrelation);
+  if (const auto learned = learned_of(details)) out += learned_lines(*learned);
   if (result.generated) out += generated_lines(*result.generated, *result.trial.workload.generate);
   if (details.phases) out += "phases: " + phases_line(*details.phases) + "\n";
   if (details.layers_over_step)
@@ -168,6 +172,7 @@ struct ResultColumns {
   bool curve = false;
   bool tokens = false;   ///< some generate
   bool samples = false;  ///< some do not
+  bool learned = false;  ///< some are trained to an accuracy
 };
 
 ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
@@ -186,7 +191,8 @@ ResultColumns columns_of(const std::vector<Result>& results, bool curve) {
                       [](const auto& r) { return r.details.peak_memory_bytes.has_value(); }),
           curve,
           std::any_of(results.begin(), results.end(), [](const auto& r) { return r.trial.workload.generate; }),
-          !std::all_of(results.begin(), results.end(), [](const auto& r) { return r.trial.workload.generate; })};
+          !std::all_of(results.begin(), results.end(), [](const auto& r) { return r.trial.workload.generate; }),
+          std::any_of(results.begin(), results.end(), [](const auto& r) { return learned_of(r.details); })};
 }
 
 /// In a narrow window curves go first, then what the median and the interval tell most of.
@@ -201,6 +207,11 @@ Table empty_table(const ResultColumns& has) {
     columns.push_back({"per token", Align::right});
     columns.push_back({"tokens/s in", Align::right, 5});
     columns.push_back({"tokens/s out", Align::right});
+  }
+  if (has.learned) {
+    columns.push_back({"to accuracy", Align::right});
+    columns.push_back({"epochs", Align::right});
+    columns.push_back({"reached", Align::right});
   }
   if (has.samples) columns.push_back({"samples/s", Align::right});
   if (has.share) columns.push_back({"of peak", Align::right, 3});
@@ -226,6 +237,13 @@ void add_token_cells(const Result& result, std::vector<std::string>& cells) {
   cells.push_back(g ? format_rate(g->output_tokens_per_second) : "-");
 }
 
+void add_learned_cells(const Result& result, std::vector<std::string>& cells) {
+  const auto learned = learned_of(result.details);
+  cells.push_back(learned ? duration_or_dash(learned->ns) : "-");
+  cells.push_back(learned && learned->epochs ? fmt::format("{:g}", *learned->epochs) : "-");
+  cells.push_back(learned ? fmt::format("{} of {}", learned->reached, learned->runs) : "-");
+}
+
 Table trials_table(const std::vector<Result>& results, bool curve) {
   constexpr std::size_t kCurve = 12;
   const auto has = columns_of(results, curve);
@@ -240,6 +258,7 @@ Table trials_table(const std::vector<Result>& results, bool curve) {
     if (has.p90) cells.push_back(duration_or_dash(result.p90.ns));
     if (has.p99) cells.push_back(duration_or_dash(result.p99.ns));
     if (has.tokens) add_token_cells(result, cells);
+    if (has.learned) add_learned_cells(result, cells);
     if (has.samples) cells.push_back(result.samples_per_second ? format_rate(*result.samples_per_second) : "-");
     if (has.share) cells.push_back(share_or_dash(result.share_of_peak));
     if (has.roof) cells.push_back(share_or_dash(result.share_of_roofline));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "assay/core/text/units.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/network/cost.hpp"
 #include "assay/network/network.hpp"
 #include "assay/report/table.hpp"
@@ -27,7 +28,7 @@ struct Known {
 std::map<std::string, Known> known_nodes(const Workload& workload) {
   std::map<std::string, Known> known;
   if (!workload.graph || !network::is_network(workload.network)) return known;
-  const auto graph = network::build(workload.network, workload.options);
+  const auto graph = network::build(workload.network, options_of_network(workload));
   if (network::graph_hash(graph) != *workload.graph) return known;  // another release's
   const auto cost = network::cost_of(graph);
   const double times = static_cast<double>(workload.batch) * (workload.mode == Mode::train ? 3 : 1);

@@ -25,6 +25,8 @@
 namespace assay::cli {
 namespace {
 
+constexpr const char* kOfAccuracy = "accuracy";  // of --of, beside the parts of a step
+
 /// "B, C against A".
 std::string title_of(const CompareOptions& o) {
   std::string others = o.b;
@@ -224,7 +226,11 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
     campaigns = campaigns_named(o, out.rows);
   }
   out.material = material_of(store, campaigns);
-  if (!o.of.empty()) compare::take_times_of(choice_of<TimeOf>(o.of, "--of"), out.material.rows);
+  if (o.of == kOfAccuracy) {
+    compare::take_times_to_accuracy(out.material.rows);
+  } else if (!o.of.empty()) {
+    compare::take_times_of(choice_of<TimeOf>(o.of, "--of"), out.material.rows);
+  }
   if (prepare) prepare(out.material);
   std::erase_if(out.material.trials, [&](const auto& row) { return !o.run && !chosen(row.trial, o.plan); });
   return out;
@@ -287,7 +293,7 @@ void check_flags(const CompareOptions& o) {
     fail(ErrorKind::usage, "--option and --env say what --run measures. Add --run, or leave them out.");
   check_explain(o);
   if (o.of.empty()) return;
-  choice_of<TimeOf>(o.of, "--of");
+  if (o.of != kOfAccuracy) choice_of<TimeOf>(o.of, "--of");
   if (o.explain) fail(ErrorKind::usage, "--explain splits whole steps, and --of {} is a part. Leave out one.", o.of);
 }
 
@@ -361,8 +367,10 @@ void add_compare(CLI::App& command, Invocation& invocation) {
                      "proved nor excluded");
   command.add_option("--undecided", o->undecided, "Let a gate that cannot decide pass or fail [exit with 5]")
       ->check(CLI::IsMember({"pass", "fail"}));
-  command.add_option("--of", o->of,
-                     "Compare this time of generated text: first_token, or token, the mean after it [the whole step]");
+  command.add_option(
+      "--of", o->of,
+      "Compare this time of generated text: first_token, or token, the mean after it; or accuracy, the time "
+      "to it where digits are learnt [the whole step]");
   command.add_flag("--explain", o->explain, "Split each difference into phases and layers");
   command.add_flag("--run", o->run, "Measure what is missing first, in lock-step where all can be alive at once");
   command.add_flag("--apart", o->apart,

@@ -39,7 +39,7 @@ class Network:
             for wanted in node["parameters"]:
                 name = "%s/%s" % (node["name"], wanted["name"])
                 array = _checked(name, values[name], wanted["shape"])
-                found[name] = self._array(self._turned(node, wanted["name"], array))
+                found[name] = self.array(self._turned(node, wanted["name"], array))
         count = sum(array.size for array in found.values())
         if count != self._graph["parameters"]:
             message = "built %d parameters for %s, the graph has %d: this would be another network"
@@ -58,7 +58,7 @@ class Network:
         for wanted in self._graph["inputs"]:
             name = "input/" + wanted["name"]
             array = self._layout.from_graph(_checked(name, values[name], [self._batch, *wanted["shape"]]))
-            found.append(jnp.array(array, jnp.int32) if wanted["type"] == "integer" else self._array(array))
+            found.append(jnp.array(array, jnp.int32) if wanted["type"] == "integer" else self.array(array))
         return found
 
     def target(self, values):
@@ -67,7 +67,11 @@ class Network:
 
     def to_graph(self, output):
         """An output as the graph has it, as fp32 of numpy's."""
-        return numpy.asarray(self._layout.to_graph(output).astype(jnp.float32))
+        return numpy.asarray(self.to_rows(output))
+
+    def to_rows(self, output):
+        """An output as the graph has it, in fp32."""
+        return self._layout.to_graph(output).astype(jnp.float32)
 
     def _turned(self, node, part, array):
         """From the graph's order of dimensions to that of the operators here."""
@@ -77,7 +81,8 @@ class Network:
             return numpy.transpose(array)
         return self._layout.kernel(array) if "convolution" in node["op"] else array
 
-    def _array(self, array):
+    def array(self, array):
+        """Real values in the precision of the network."""
         return jnp.array(array, self._dtype)  # a copy, which steps may overwrite
 
 

@@ -2,13 +2,14 @@
 
 import functools
 
+import assay_digits
 import assay_graph
 import assay_worker
 import jax
 import jax.numpy as jnp
 import numpy
 
-from . import network, primitives, settings, steps, user_file
+from . import learning, network, primitives, settings, steps, user_file
 from .layout import Layout
 
 
@@ -31,7 +32,18 @@ def build(prepare, ranks):
     return Work(primitives.build(prepare, dtype), 0)
 
 
+def _learning(prepare, dtype):
+    """A network that is trained on digits to an accuracy."""
+    layout, effective = _layout(prepare)
+    made = learning.Learning(prepare, network.Network(prepare, layout, dtype), layout)
+    work = Work(made, made.parameters, effective)
+    work.evaluate = assay_digits.refuse_evaluation
+    return work
+
+
 def _graph_network(prepare, dtype, ranks):
+    if assay_digits.learns(prepare):
+        return _learning(prepare, dtype)
     layout, effective = _layout(prepare)
     built, values = network.Network(prepare, layout, dtype), assay_graph.values_of(prepare)
     parameters, inputs = built.parameters(values), built.inputs(values)

@@ -16,11 +16,11 @@ class Network:
         self.block, self.names, self.inputs, self.parameters = block, names, inputs, parameters
 
 
-def build(prepare):
-    """The network with its values. Fails where it is not the graph's size."""
-    graph, values = prepare.graph, assay_graph.values_of(prepare)
-    given = {i["name"]: _array(values["input/" + i["name"]]) for i in graph["inputs"]}
-    symbols, trained, fixed = {name: _input(name, array) for name, array in given.items()}, {}, {}
+def build(prepare, values=None):
+    """The network with its values: `values`, or those of `prepare`. Fails where it is not the graph's size."""
+    graph, values = prepare.graph, values or assay_graph.values_of(prepare)
+    given = {i["name"]: array(values["input/" + i["name"]]) for i in graph["inputs"]}
+    symbols, trained, fixed = {name: _input(name, value) for name, value in given.items()}, {}, {}
     for node in assay_graph.nodes_of(graph, operators.TABLE):
         parts = {p["name"]: node["name"] + "/" + p["name"] for p in node["parameters"]}
         trained.update((name, values[name]) for name in parts.values())
@@ -36,7 +36,7 @@ def build(prepare):
     result = symbols[graph["output"]]
     if prepare.trains:
         if graph["loss"] == "cross_entropy":
-            given["target"] = _array(values["target"])
+            given["target"] = array(values["target"])
             symbols["target"] = _input("target", given["target"])
         result = _loss(graph, result, symbols)
     used = set(result.list_arguments())  # a position embedding does not look at its input
@@ -72,11 +72,11 @@ def _parameter(name):
     return symbol.var(name, dtype="float32")
 
 
-def _input(name, array):
-    return symbol.var("input/" + name, shape=array.shape, dtype=array.dtype)
+def _input(name, value):
+    return symbol.var("input/" + name, shape=value.shape, dtype=value.dtype)
 
 
-def _array(value):
+def array(value):
     """Integers are token numbers or classes and fit 32 bits."""
     kind = "int32" if numpy.issubdtype(value.dtype, numpy.integer) else "float32"
     return mxnet.nd.array(value, dtype=kind)

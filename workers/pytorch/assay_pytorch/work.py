@@ -3,11 +3,12 @@
 import functools
 
 import assay_data
+import assay_digits
 import assay_graph
 import assay_worker
 import torch
 
-from . import collectives, evaluate, exchange, files, network, primitives, ranks, replay, steps, user_file
+from . import collectives, evaluate, exchange, files, learning, network, primitives, ranks, replay, steps, user_file
 from .device import Device, layout_of
 from .values import Values
 
@@ -57,7 +58,24 @@ def _primitive(prepare, device, generator):
     return Work(made, 0, refusals={"layers": "%s is a single operation." % name})
 
 
+def _learning(prepare, device):
+    """A network that is trained on digits to an accuracy."""
+    lessons = assay_digits.Lessons(prepare)
+    built = network.build(prepare.graph, prepare.seed, learning.FirstWeights(prepare))
+    module, backend = device.move_module(built.module), prepare.settings.get("compile")
+    run = module if backend is None else _compiled(module, backend, whole=True)
+    reason = "a training that ends at an accuracy is taken as a whole."
+    effective = {} if backend is None else {"compile": backend}
+    effective["layout"] = prepare.settings.get("layout") or "nchw"
+    made = learning.Learning(run, built, lessons, device)
+    work = Work(made, network.count_parameters(module), effective, {"layers": reason, "phases": reason})
+    work.evaluate = assay_digits.refuse_evaluation
+    return work
+
+
 def _graph_network(prepare, device, generator):
+    if assay_digits.learns(prepare):
+        return _learning(prepare, device)
     graph, batch = prepare.graph, prepare.workload["batch"]
     values = Values(prepare.values) if prepare.values else None
     built = network.build(graph, prepare.seed, values)

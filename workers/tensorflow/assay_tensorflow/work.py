@@ -3,12 +3,13 @@
 import functools
 
 import assay_data
+import assay_digits
 import assay_graph
 import assay_worker
 import keras
 import tensorflow as tf
 
-from . import files, network, operators, primitives, settings, steps, user_file, weights
+from . import files, learning, network, operators, primitives, settings, steps, user_file, weights
 
 
 class Work:
@@ -35,6 +36,8 @@ def build(prepare, ranks):
 
 def evaluate(prepare, work, evaluate):
     """What the protocol asks for, on the values as they were given, whatever was measured before."""
+    if assay_digits.learns(prepare):
+        assay_digits.refuse_evaluation(evaluate)
     values = assay_graph.values_of(prepare)
     weights.load(work.network.variables, values)
     if not prepare.trains:
@@ -53,7 +56,16 @@ def write_output(work, path):
     assay_graph.write_values(path, {"output": output.numpy()})
 
 
+def _learning(prepare):
+    """A network that is trained on digits to an accuracy."""
+    compiler = prepare.settings.get("compile")
+    made = learning.Learning(prepare, functools.partial(tf.function, jit_compile=compiler == "xla", autograph=False))
+    return Work(made, made.parameters, {"layout": "nhwc", **({"compile": compiler} if compiler else {})})
+
+
 def _graph_network(prepare, exchange):
+    if assay_digits.learns(prepare):
+        return _learning(prepare)
     values = assay_graph.values_of(prepare)
     built = network.build(prepare, values)
     loss, target = network.make_loss(prepare, values) if prepare.trains else (None, None)
