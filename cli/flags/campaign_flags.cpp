@@ -7,6 +7,7 @@
 #include <set>
 
 #include "assay/core/text/utf8.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "assay/plan/catalog/ability.hpp"
 #include "assay/plan/spec.hpp"
 #include "assay/plan/sweeps/threads.hpp"
@@ -133,6 +134,16 @@ plan::Campaign campaign_from_flags(const CampaignFlags& o, const plan::Catalog& 
   return campaign;
 }
 
+/// A training ends by what it has learnt: flags that end other runs would do nothing.
+void refuse_ends_of_others(const CLI::App& command, const plan::Campaign& campaign) {
+  const auto learns = [](const Trial& trial) { return trial.workload.data == kDigits; };
+  if (std::none_of(campaign.trials.begin(), campaign.trials.end(), learns)) return;
+  for (const char* flag : {"--seconds", "--warmup", "--warmup-cap", "--max-samples"}) {
+    if (command.count(flag) == 0) continue;
+    fail(ErrorKind::usage, "{}: a training ends at its accuracy, or after --epochs. Leave it out.", flag);
+  }
+}
+
 }  // namespace
 
 bool is_campaign_file(const std::string& what) {
@@ -170,6 +181,7 @@ plan::Campaign make_campaign(const CampaignFlags& o, const plan::Catalog& catalo
     campaign = campaign_from_flags(o, catalog);
   }
   apply(o.measure, campaign.measure);
+  refuse_ends_of_others(command, campaign);
   if (campaign.measure.stop) {
     if (command.count("--runs") > 0) {
       fail(ErrorKind::usage, "--runs is a number and --stop decides it. Leave out one; --most-runs bounds --stop.");
