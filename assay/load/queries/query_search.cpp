@@ -56,7 +56,9 @@ FoundQueries seek_rate(const Scenario& scenario, std::int64_t batch, const Searc
   ASSAY_CHECK(seeks_rate(scenario) && scenario.limit);
   RateQuestion question;
   question.limits = limits_of(scenario);
-  question.first_rate = kFirstShare * effort.pace_per_second;
+  // A step that takes longer than the limit breaks it at any rate: one try shows it.
+  const bool hopeless = static_cast<double>(batch) > effort.pace_per_second * scenario.limit->seconds;
+  question.first_rate = (hopeless ? kLeastShare : kFirstShare) * effort.pace_per_second;
   question.least_rate = kLeastShare * effort.pace_per_second;
   question.most_rate = effort.pace_per_second;
   question.requests = queries_of_try(*scenario.limit, effort);

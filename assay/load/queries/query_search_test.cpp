@@ -73,6 +73,7 @@ TEST(QuerySearch, SaysWhereNoRateKeepsTheLimit) {
   EvenServer server;
   const auto sought = seek_rate(within(0.005), 1, {100, 10, 1000}, 3, server);
   EXPECT_EQ(rate_within(sought.found), std::nullopt);
+  EXPECT_EQ(sought.found.points.size(), 1U);
   EXPECT_EQ(search_line(within(0.005), sought.found),
             "server: no rate within p99<5ms: at 6.25/s, 500 of 500 queries took longer");
 }
