@@ -242,5 +242,38 @@ TEST(Pictures, TheHeadlineIsTheFastestOfTheNewestWorkload) {
   EXPECT_EQ(page.verdict->interval, "24 to 37.5 (95 %)");
 }
 
+TEST(Pictures, OfGeneratedTextAreTheCurveTheFirstTokenByPromptAndTokensBySequences) {
+  Evidence evidence;
+  const auto add = [&](const std::string& id, std::int64_t prompt, std::int64_t sequences, std::int64_t first_ns) {
+    auto result = result_of(id, 1, 1);
+    result.trial.workload.mode = Mode::generate;
+    result.trial.workload.generate =
+        Generation{.prompt_tokens = prompt, .output_tokens = 3, .sequences = sequences, .cache_precision = {}};
+    result.generated.emplace();
+    result.generated->first_token_ns = first_ns;
+    result.generated->curve_ns = {2'000'000, 3'000'000};
+    result.generated->output_tokens_per_second = 10.0 * static_cast<double>(sequences);
+    evidence.results.push_back(result);
+  };
+  add("a", 100, 1, 5'000'000);
+  add("b", 200, 1, 9'000'000);
+  add("c", 100, 4, 6'000'000);
+  const auto pictures = generated_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 3u);
+  EXPECT_EQ(pictures[0].id, "token-context-1");
+  ASSERT_EQ(pictures[0].series.size(), 3u);  // contexts of 101 and 102 tokens, of 201 and 202
+  EXPECT_EQ(pictures[0].series[1].marks[1].x, 202);
+  EXPECT_EQ(pictures[0].series[1].marks[1].y, 3);
+  EXPECT_EQ(pictures[1].id, "first-token-1");
+  ASSERT_EQ(pictures[1].series.size(), 1u);  // of one sequence; four have one prompt alone
+  EXPECT_EQ(pictures[1].series[0].marks[0].x, 100);
+  EXPECT_EQ(pictures[1].series[0].marks[1].y, 9);
+  EXPECT_NE(pictures[1].answer.find("5 ms at 100, 9 ms at 200."), std::string::npos) << pictures[1].answer;
+  EXPECT_EQ(pictures[2].id, "tokens-1");
+  ASSERT_EQ(pictures[2].series.size(), 1u);  // of prompts of 100 tokens
+  EXPECT_EQ(pictures[2].series[0].marks[1].x, 4);
+  EXPECT_EQ(pictures[2].series[0].marks[1].y, 40);
+}
+
 }  // namespace
 }  // namespace assay::report
