@@ -167,7 +167,7 @@ std::vector<Trial> with_queues(const Trial& base, const SpaceRequest& request) {
     out.push_back(trial);
     if (request.fixed.count("batch_wait") != 0 || batch == 1 || !request.limit) continue;
     for (const double share : {1.0 / 16, 1.0 / 4}) {
-      set_batch_wait(*trial.workload.load, share * request.limit->seconds);
+      trial.workload.load->batch_wait_seconds = share * request.limit->seconds;
       out.push_back(trial);
     }
   }

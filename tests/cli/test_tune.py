@@ -285,10 +285,8 @@ def test_a_search_for_a_rate_varies_the_queue(tune):
     flags = [*TOY[:3], "--intra-op", "1", "--inter-op", "1", "--allocator", "null", "--goal", "rate@p99<16ms"]
     plan = json.loads(tune(*flags, "--dry-run", "--json").stdout)
     assert {"batch", "batch_wait"} <= set(plan["varied"])
-    queues = {
-        (one["trial"]["workload"]["batch"], one["trial"]["workload"]["load"]["api"]) for one in plan["candidates"]
-    }
-    limit = "p99_ns=16000000"
-    waits = (f"server {limit}", f"server batch_wait_ns=1000000 {limit}", f"server batch_wait_ns=4000000 {limit}")
-    assert queues == {(1, waits[0])} | {(batch, wait) for batch in (2, 4, 8, 16, 32) for wait in waits}
+    asked = [one["trial"]["workload"] for one in plan["candidates"]]
+    assert all(one["load"]["limit"] == {"percent": 99, "seconds": 0.016} for one in asked)
+    queues = {(one["batch"], one["load"]["batch_wait_seconds"]) for one in asked}
+    assert queues == {(1, None)} | {(batch, wait) for batch in (2, 4, 8, 16, 32) for wait in (None, 0.001, 0.004)}
     assert any(text.startswith("instances: the queue") for text in plan["left_out"])

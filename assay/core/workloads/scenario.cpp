@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
-#include <utility>
-
-#include "assay/core/text/number.hpp"
 
 namespace assay {
 namespace {
@@ -18,52 +14,6 @@ std::optional<ScenarioKind> kind_named(const std::string& name) {
   const auto& names = EnumNames<ScenarioKind>::names;
   const auto* const at = std::find(names.begin(), names.end(), name);
   return at == names.end() ? std::nullopt : std::optional(static_cast<ScenarioKind>(at - names.begin()));
-}
-
-constexpr std::string_view kWaitWord = "batch_wait_ns=";
-constexpr std::string_view kLimitWord = "_ns=";  // after p99
-
-/// What ServerLoad::api says of a load in process.
-struct Words {
-  std::string name;
-  std::optional<std::int64_t> batch_wait_ns;
-  std::optional<std::pair<std::int64_t, std::int64_t>> limit;  ///< percent, and nanoseconds
-};
-
-/// False for a word that nobody knows.
-bool read_word(const std::string& word, Words& words) {
-  if (word.starts_with(kWaitWord)) {
-    words.batch_wait_ns = parse_number<std::int64_t>(word.substr(kWaitWord.size()));
-    return words.batch_wait_ns.has_value();
-  }
-  const auto at = word.find(kLimitWord);
-  if (at == std::string::npos || !word.starts_with('p')) return false;
-  const auto percent = parse_number<std::int64_t>(word.substr(1, at - 1));
-  const auto ns = parse_number<std::int64_t>(word.substr(at + kLimitWord.size()));
-  if (percent && ns) words.limit = {*percent, *ns};
-  return words.limit.has_value();
-}
-
-std::optional<Words> read_words(const std::string& api) {
-  Words words;
-  auto end = std::min(api.find(' '), api.size());
-  words.name = api.substr(0, end);
-  while (end < api.size()) {
-    const auto begin = end + 1;
-    end = std::min(api.find(' ', begin), api.size());
-    if (!read_word(api.substr(begin, end - begin), words)) return std::nullopt;
-  }
-  return words;
-}
-
-void write_words(ServerLoad& load, const Words& words) {
-  load.api = words.name;
-  if (words.batch_wait_ns) load.api += fmt::format(" {}{}", kWaitWord, *words.batch_wait_ns);
-  if (words.limit) load.api += fmt::format(" p{}{}{}", words.limit->first, kLimitWord, words.limit->second);
-}
-
-std::int64_t ns_of_seconds(double seconds) {
-  return std::llround(std::clamp(seconds, -1e9, 1e9) * 1e9);
 }
 
 void check_rate(const Scenario& scenario) {
@@ -112,38 +62,15 @@ void check_limit(const Scenario& scenario) {
 
 }  // namespace
 
-void set_scenario(ServerLoad& load, const std::string& name) {
-  auto words = read_words(load.api).value_or(Words{});
-  words.name = name;
-  write_words(load, words);
-}
-
-void set_batch_wait(ServerLoad& load, const std::optional<double>& seconds) {
-  auto words = read_words(load.api).value_or(Words{});
-  words.batch_wait_ns = seconds ? std::optional(ns_of_seconds(*seconds)) : std::nullopt;
-  write_words(load, words);
-}
-
-void set_limit(ServerLoad& load, const TailLimit& limit) {
-  auto words = read_words(load.api).value_or(Words{});
-  words.limit = {limit.percent, ns_of_seconds(limit.seconds)};
-  write_words(load, words);
-}
-
 std::optional<Scenario> scenario_of(const std::optional<ServerLoad>& load) {
   if (!load || load->server != kInProcess) return std::nullopt;
-  const auto words = read_words(load->api);
-  const auto kind = words ? kind_named(words->name) : std::nullopt;
+  const auto kind = kind_named(load->api);
   if (!kind) return std::nullopt;
-  Scenario scenario{*kind, load->rate_per_second};
-  if (words->batch_wait_ns) scenario.batch_wait_seconds = static_cast<double>(*words->batch_wait_ns) / 1e9;
-  if (words->limit) scenario.limit = TailLimit{words->limit->first, static_cast<double>(words->limit->second) / 1e9};
-  return scenario;
+  return Scenario{*kind, load->rate_per_second, load->batch_wait_seconds, load->limit};
 }
 
 void complete_arrivals(ServerLoad& load) {
-  const auto words = read_words(load.api);
-  const auto kind = words ? kind_named(words->name) : std::nullopt;
+  const auto kind = kind_named(load.api);
   if (!kind) return;
   const bool closed = one_after_another(*kind);
   load.arrivals = closed ? "closed" : *kind == ScenarioKind::server ? "poisson" : "bursts";

@@ -41,15 +41,7 @@ constexpr const char* kScenarioReason = "scenario";
 /// What ServerLoad::server says of a scenario.
 constexpr const char* kInProcess = "worker";
 
-// Of a load in process, ServerLoad::api is the name of its scenario. After it, each after a blank, comes what else it
-// has: "server batch_wait_ns=2000000 p99_ns=50000000". The functions below read and write that.
-
-void set_scenario(ServerLoad& load, const std::string& name);
-/// Null: a free worker begins at once.
-void set_batch_wait(ServerLoad& load, const std::optional<double>& seconds);
-void set_limit(ServerLoad& load, const TailLimit& limit);
-
-/// The scenario of a workload, by its load; null where it has none, or words that nobody knows.
+/// The scenario of a workload, by its load; null where it has none, or one that nobody knows.
 std::optional<Scenario> scenario_of(const std::optional<ServerLoad>& load);
 
 /// Arrivals of a load in process, as its scenario has them; nothing where its scenario is not known yet.

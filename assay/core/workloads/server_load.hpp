@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "assay/core/text/json.hpp"
+#include "assay/core/workloads/tail_limit.hpp"
 
 namespace assay {
 
 /// How a server is loaded: the workload of `assay load`, whose computation is the server's own.
 struct ServerLoad {
   std::string server;  ///< http://HOST[:PORT]/PATH, without what follows a ?
-  std::string api;     ///< completions, chat or http
+  std::string api;     ///< completions, chat or http; in process, the name of a scenario
   /// Program and arguments of the server where Assay starts it, in fresh processes for each run; null: it was there.
   std::optional<std::vector<std::string>> start;
   std::optional<std::string> model;  ///< as requests name it
@@ -34,6 +35,9 @@ struct ServerLoad {
   std::int64_t prefix_words = 0;            ///< that all prompts begin with
   std::optional<std::int64_t> connections;  ///< at most, at once; null: 4096
   std::optional<std::string> client;        ///< another program that sent, with its release; null: Assay
+  /// In process: how long the oldest query waits for others to fill its batch; null: a free worker begins at once.
+  std::optional<double> batch_wait_seconds;
+  std::optional<TailLimit> limit;  ///< in process: on latency
 };
 
 template <typename V>
@@ -60,6 +64,8 @@ void describe(V& v, ServerLoad& l) {
   v("prefix_words", l.prefix_words);
   v("connections", l.connections);
   v("client", l.client);
+  v("batch_wait_seconds", l.batch_wait_seconds);
+  v("limit", l.limit);
 }
 
 /// What a run of `assay load` leaves besides its samples, which are latencies from the schedule.

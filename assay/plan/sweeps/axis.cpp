@@ -81,7 +81,7 @@ ServerLoad& load_of(Trial& trial) {
 }
 
 void apply_scenario(Trial& trial, const std::string&, const Scalar& value) {
-  set_scenario(load_of(trial), text_of(value));
+  load_of(trial).api = text_of(value);
   complete_arrivals(load_of(trial));
 }
 
@@ -98,11 +98,11 @@ void apply_rate(Trial& trial, const std::string&, const Scalar& value) {
 /// No wait is a wait of 0.
 void apply_batch_wait(Trial& trial, const std::string&, const Scalar& value) {
   const auto seconds = parse_seconds(text_of(value), "batch_wait");
-  set_batch_wait(load_of(trial), seconds == 0 ? std::nullopt : std::optional(seconds));
+  load_of(trial).batch_wait_seconds = seconds == 0 ? std::nullopt : std::optional(seconds);
 }
 
 void apply_slo(Trial& trial, const std::string&, const Scalar& value) {
-  set_limit(load_of(trial), parse_tail_limit(text_of(value), "slo"));
+  load_of(trial).limit = parse_tail_limit(text_of(value), "slo");
 }
 
 /// An option of a trial that learns. Mode, batch and data that are written stand: they are applied after this.

@@ -159,9 +159,9 @@ TEST(Launch, the_queue_of_a_rate_is_told_or_taken_as_arguments) {
   tuning.workload.batch = 16;
   auto& load = tuning.workload.load.emplace();
   load.server = kInProcess;
-  set_scenario(load, "server");
-  set_limit(load, {99, 0.05});
-  set_batch_wait(load, 0.0025);
+  load.api = "server";
+  load.limit = TailLimit{99, 0.05};
+  load.batch_wait_seconds = 0.0025;
   const auto told = plan_launch(tuning, host_of(1), {.program = {"serve", "{batch}"}, .rescale = false, .inject = {}});
   EXPECT_THAT(told.warnings, ElementsAre(HasSubstr("batch limit 16, batch wait 2500 us: the queue is part of")));
   EXPECT_THAT(arguments_of(told, {"{batch}", "{batch_wait_us}"}, 0), ElementsAre("16", "2500"));
