@@ -122,6 +122,11 @@ model::Prediction say(const FitFlags& o, const model::Model& model) {
         std::none_of(model.fixed.begin(), model.fixed.end(), known)) {
       fail(ErrorKind::usage, "--at {}: the model has no such factor.", shown(name));
     }
+    if (name == model.law.by) {
+      factors.push_back({name, model::Role::extrinsic, std::vector<std::string>{assigned.second}});
+      values.push_back(1);
+      continue;
+    }
     factors.push_back({name});
     values.push_back(number_of(assigned.second, "--at " + name));
   }
@@ -137,7 +142,13 @@ int score_known(const FitFlags& o) {
     out["prediction"] = to_json(said);
     text.paragraph(report::prediction_sentence(said));
   } else {
-    const auto groups = groups_of(frame_of_input(o), o.columns);
+    auto columns = o.columns;
+    if (!columns.by.empty() && columns.by != model.law.by) {
+      fail(ErrorKind::usage, "--by {}: the model {}. Leave --by out.", shown(columns.by),
+           model.law.by.empty() ? "tells no levels apart" : "tells those of " + model.law.by + " apart");
+    }
+    columns.by = model.law.by;
+    const auto groups = groups_of(frame_of_input(o), columns);
     out["scores"] = json::array();
     for (const auto& group : groups) {
       const auto scored = model::score(model, group.table);
@@ -154,8 +165,9 @@ int score_known(const FitFlags& o) {
 void check_kernels(const FitFlags& o) {
   const bool other_data = !o.file.empty() || !o.campaign.empty() || o.link || !o.collectives.collectives.empty();
   const bool other_ask = !o.score.empty() || !o.at.empty() || !o.table.empty() || !o.where.empty() ||
-                         !o.roles.empty() || !o.columns.factors.empty() || !o.columns.ignored.empty() ||
-                         !o.name.empty() || !o.request.families.empty() || o.across_platforms;
+                         !o.roles.empty() || !o.columns.by.empty() || !o.columns.factors.empty() ||
+                         !o.columns.ignored.empty() || !o.name.empty() || !o.request.families.empty() ||
+                         o.across_platforms;
   if (!other_data && !other_ask) return;
   fail(ErrorKind::usage,
        "--kernels and --device go with --out and --json alone: leave other data and the flags of its laws out.");
@@ -222,6 +234,9 @@ void add_fit(CLI::App& command, Invocation& invocation) {
       ->capture_default_str();
   command.add_option("--factors", o->columns.factors, "Explain it by these columns [all of numbers]")->delimiter(',');
   command.add_option("--ignore", o->columns.ignored, "Leave these columns out")->delimiter(',');
+  command.add_option("--by", o->columns.by,
+                     "Fit one law over the texts of this column, such as framework: constants that differ are each "
+                     "one's own, and the others are shared");
   command.add_option("--role", o->roles,
                      "Set the role of a column, NAME=intrinsic|extrinsic|parallel, where the usual one is wrong");
   command.add_option("--where", o->where, "Keep only rows with this text in this column, NAME=TEXT");
@@ -255,8 +270,9 @@ void add_fit(CLI::App& command, Invocation& invocation) {
   add_kernel_flags(command, o->kernels);
   add_answer_flags(command, o->answer);
   command.footer(
-      "Columns of text split the rows into groups, with a law for each.\n"
+      "Columns of text split the rows into groups, with a law for each; --by joins those of one column in one law.\n"
       "assay fit times.csv --time step_ms\n"
+      "assay fit times.csv --time step_ms --by framework --at framework=pytorch --at batch=64\n"
       "assay fit --campaign sweep --where mode=train --out law.json\n"
       "assay fit --score law.json --at batch=64 --at threads=2\n"
       "assay fit --link --campaign links\n"

@@ -150,3 +150,35 @@ def test_a_dry_run_says_how_long_by_earlier_runs(assay):
     assert "earlier runs" not in assay(*argv, "--dry-run").stdout
     assay(*argv, "--quiet")
     assert re.search(r"By 2 earlier runs in assay.db of these workers: about \d+ s", assay(*argv, "--dry-run").stdout)
+
+
+def test_one_law_over_frameworks(models, table, assay):
+    """The second framework takes twice as long in both terms, so that a and C are own and the exponents shared."""
+    (model,) = models(table, "--time", "step_ms", "--by", "framework", "--family", "generic", "--out", "law.json")
+    assert model["model_version"] == 2 and model["law"]["by"] == "framework"
+    assert model["law"]["own"] == ["a", "C"]
+    constants = {(one["name"], one["level"]): one["value"] for one in model["constants"]}
+    assert constants["q_batch", ""] == pytest.approx(0.9, rel=0.03)
+    assert constants["C", "quick"] == pytest.approx(5e-3, rel=0.05)
+    assert constants["C", "slow"] == pytest.approx(1e-2, rel=0.05)
+    at = ("--at", "batch=32", "--at", "threads=1")
+    said = json.loads(assay("fit", "--score", "law.json", "--at", "framework=slow", *at, "--json").stdout)
+    assert said["prediction"]["seconds"] == pytest.approx(2 * (5 + 2 * 32**0.9) * 1e-3, rel=0.03)
+    unknown = assay("fit", "--score", "law.json", "--at", "framework=caffe", *at).stdout
+    assert "was never measured" in unknown and "quick, slow" in unknown
+    scored = json.loads(assay("fit", table, "--time", "step_ms", "--score", "law.json", "--json").stdout)
+    assert scored["scores"][0]["score"]["median_error"] < 0.02
+
+
+def test_a_law_of_levels_is_written_for_people(assay, table):
+    told = assay("fit", table, "--time", "step_ms", "--by", "framework", "--family", "generic", *FAST).stdout
+    assert "framework: quick, slow" in told
+    assert re.search(r"(?m)^quick: seconds = \S+ batch\^\S+ threads\^\S+ \+ \S+$", told)
+    assert "Each level of framework has its own a, C; all share q_batch, q_threads." in told
+
+
+def test_levels_that_cannot_be_are_refused(assay, table):
+    alone = assay("fit", table, "--time", "step_ms", "--by", "framework", "--where", "framework=quick", code=2)
+    assert "has one level" in alone.stderr
+    both = assay("fit", table, "--time", "step_ms", "--by", "batch", "--factors", "batch,threads", code=2)
+    assert "also named by --factors" in both.stderr

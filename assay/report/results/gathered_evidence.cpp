@@ -64,17 +64,24 @@ void add_layers(store::Store& store, Evidence& evidence) {
 }
 
 /// Each table that a fit of this store could have been made of, by its identity.
-std::map<std::string, model::Table> tables_of(store::Store& store, const Evidence& evidence) {
+std::map<std::string, model::Table> tables_of(store::Store& store, const Evidence& evidence,
+                                              const std::vector<model::Model>& models) {
+  std::set<std::string> columns{""};  // that laws tell levels of apart
+  for (const auto& model : models) columns.insert(model.law.by);
   std::map<std::string, model::Table> tables;
   std::vector<store::Filter> filters{{}};
   for (const auto& campaign : evidence.campaigns) filters.push_back({.campaign = campaign.id});
   for (const auto& filter : filters) {
     const auto frame = model::frame_of(store.trials(filter), store.runs(filter));
     if (frame.rows.empty()) continue;
-    try {
-      for (auto& group : groups_of(frame, {})) tables.emplace(identity(group.table), std::move(group.table));
-    } catch (const Error&) {
-      continue;  // nothing that could have been fitted
+    for (const auto& by : columns) {
+      try {
+        model::Columns taken;
+        taken.by = by;
+        for (auto& group : groups_of(frame, taken)) tables.emplace(identity(group.table), std::move(group.table));
+      } catch (const Error&) {
+        continue;  // nothing that could have been fitted
+      }
     }
   }
   return tables;
@@ -96,7 +103,7 @@ std::vector<SaidPoint> said_of(const model::Model& model, const model::Table& ta
 void add_models(store::Store& store, Evidence& evidence) {
   auto models = readable<model::Model>(store, "model");
   if (models.empty()) return;
-  const auto tables = tables_of(store, evidence);
+  const auto tables = tables_of(store, evidence, models);
   for (auto& model : models) {
     const auto table = tables.find(model.data);
     if (table == tables.end()) continue;

@@ -1,5 +1,7 @@
 #include "assay/report/subjects/fit.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "assay/core/text/units.hpp"
@@ -15,6 +17,10 @@ std::string percent(const std::optional<double>& share) {
 std::string ranges_text(const model::Model& model) {
   std::string text;
   for (const auto& range : model.ranges) {
+    if (range.names) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", range.factor, fmt::join(*range.names, ", "));
+      continue;
+    }
     text += fmt::format("{}{} {:g} to {:g} ({} levels, {})", text.empty() ? "" : "; ", range.factor, range.low,
                         range.high, range.levels, name_of(range.role));
   }
@@ -22,10 +28,13 @@ std::string ranges_text(const model::Model& model) {
 }
 
 Table constants_table(const model::Model& model) {
+  const bool by_level = !model.law.by.empty();
   Table table({{"constant"}, {"value", Table::Align::right}, {"interval", Table::Align::right}, {"what it says"}});
   for (const auto& constant : model.constants) {
     const auto interval = constant.low ? fmt::format("{:.3g} to {:.3g}", *constant.low, *constant.high) : "-";
-    table.add({constant.name, fmt::format("{:.4g}", constant.value), interval, constant.sentence});
+    const auto whose = constant.level.empty() ? "shared" : constant.level;
+    table.add({by_level ? fmt::format("{} ({})", constant.name, whose) : constant.name,
+               fmt::format("{:.4g}", constant.value), interval, constant.sentence});
   }
   return table;
 }
@@ -45,6 +54,19 @@ Table families_table(const model::Model& model) {
                                  : ""});
   }
   return table;
+}
+
+/// The formula; with levels, one for each.
+void add_law(const model::Model& model, Document& out) {
+  if (model.law.by.empty()) {
+    out.paragraph("seconds = " + model::formula(model.law));
+    return;
+  }
+  for (const auto& range : model.ranges) {
+    for (const auto& level : range.names.value_or(std::vector<std::string>())) {
+      out.paragraph(fmt::format("{}: seconds = {}", level, model::formula(law_at(model.law, level))));
+    }
+  }
 }
 
 void add_trust(const model::Model& model, Document& out) {
@@ -67,7 +89,7 @@ Document model_document(const model::Model& model) {
   if (!model.name.empty()) out.paragraph(model.name);
   out.paragraph(fmt::format("{} rows, {} points: {}", model.rows, model.points, ranges_text(model)));
   out.gap();
-  out.paragraph("seconds = " + model::formula(model.law));
+  add_law(model, out);
   out.gap();
   out.add(constants_table(model));
   out.gap();
