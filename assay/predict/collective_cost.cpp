@@ -123,6 +123,30 @@ std::vector<AffineCost> across_nodes(const Cluster& cluster) {
 
 }  // namespace
 
+double server_traffic(const ParameterServers& servers, std::int64_t nodes) {
+  const auto count = servers.count.value_or(nodes);
+  const auto n = static_cast<double>(nodes);
+  const auto s = static_cast<double>(count);
+  // Of its own node, a server receives the share 1/s of what each of n nodes sends; a node sends everything once.
+  if (servers.place == ServerPlace::own) return std::max(1.0, n / s);
+  if (count > nodes) {
+    fail(ErrorKind::usage, "{} servers do not fit on {} nodes that train. Take at most {}, or nodes of their own.",
+         count, nodes, nodes);
+  }
+  // A node with a server sends the shares of the s - 1 others, and its sums to the n - 1 others.
+  return (s - 1) / s + (n - 1) / s;
+}
+
+CollectiveCost server_cost(const Cluster& cluster, const ParameterServers& servers, CallOverhead overhead) {
+  if (cluster.nodes == 1) return all_reduce_cost(cluster, std::nullopt, overhead);
+  const auto wire = across_leaves(cluster);
+  AffineCost across{AllReduce::parameter_servers, 2 * wire.latency_seconds,
+                    server_traffic(servers, cluster.nodes) / wire.bytes_per_second};
+  across = hierarchical(across, cluster);
+  across.call_seconds += overhead.seconds;
+  return {{across}};
+}
+
 bool may_use(AllReduce asked, AllReduce algorithm) {
   if (asked != AllReduce::nccl) return asked == algorithm;
   return algorithm == AllReduce::ring || algorithm == AllReduce::double_tree ||

@@ -20,20 +20,33 @@ enum class AllReduce {
   hierarchical_halving_doubling,  ///< inside a ring, across by halving and doubling
   hierarchical_double_tree,       ///< inside a ring, across two trees
   nccl,                           ///< the cheapest for each size of those that NCCL has: rings and double trees
+  parameter_servers,              ///< gradients to servers that add them up, and back: see ParameterServers
+};
+
+/// Which nodes parameter servers are on.
+enum class ServerPlace {
+  own,      ///< nodes that train nothing, with the links of a node that trains
+  workers,  ///< the nodes that train, whose links then carry both
 };
 
 }  // namespace assay::predict
 
 template <>
 struct assay::EnumNames<assay::predict::AllReduce> {
-  static constexpr std::array<const char*, 8> names{"ring",
+  static constexpr std::array<const char*, 9> names{"ring",
                                                     "binary_tree",
                                                     "double_tree",
                                                     "halving_doubling",
                                                     "hierarchical_ring",
                                                     "hierarchical_halving_doubling",
                                                     "hierarchical_double_tree",
-                                                    "nccl"};
+                                                    "nccl",
+                                                    "parameter_servers"};
+};
+
+template <>
+struct assay::EnumNames<assay::predict::ServerPlace> {
+  static constexpr std::array<const char*, 2> names{"own", "workers"};
 };
 
 namespace assay::predict {
@@ -67,6 +80,18 @@ struct CollectiveCost {
   double seconds(double bytes) const;
 };
 
+/// Parameter servers: every gradient is cut evenly over all of them.
+struct ParameterServers {
+  ServerPlace place = ServerPlace::own;
+  std::optional<std::int64_t> count;  ///< null: as many as nodes that train
+};
+
+template <typename V>
+void describe(V& v, ParameterServers& s) {
+  required(v, "place", s.place);
+  v("count", s.count);
+}
+
 /// What a call costs beside its messages: starting it, joining the ranks. Of NCCL and gloo alike; 0 unless known.
 struct CallOverhead {
   double seconds = 0;
@@ -77,5 +102,13 @@ struct CallOverhead {
 /// that one cannot be.
 CollectiveCost all_reduce_cost(const Cluster& cluster, std::optional<AllReduce> only = std::nullopt,
                                CallOverhead overhead = {});
+
+/// How often the bytes of all gradients go through the busiest link of a node, in one direction, with so many nodes and
+/// servers. Throws Error{usage} where there are more servers than nodes to put them on.
+double server_traffic(const ParameterServers& servers, std::int64_t nodes);
+
+/// Devices of a node add up among themselves; then its sums go to the servers and come back, parts of a message at once
+/// in both directions. Within one node there is nothing to serve, and the cheapest algorithm is taken.
+CollectiveCost server_cost(const Cluster& cluster, const ParameterServers& servers, CallOverhead overhead = {});
 
 }  // namespace assay::predict

@@ -104,5 +104,38 @@ TEST(CollectiveCost, OnOneLevelIsTheFormulaOfTheCollective) {
   }
 }
 
+TEST(ParameterServers, OnNodesOfTheirOwnTakeEveryByteOnceEachWay) {
+  // 4 nodes, 4 servers: a node sends n bytes, and a server receives a quarter of n from each of 4. Two latencies.
+  const auto cost = server_cost(nodes_of(4, 1), {ServerPlace::own, std::nullopt});
+  EXPECT_NEAR(cost.seconds(1e8), 2e-5 + 0.1, 1e-12);
+  EXPECT_EQ(cost.choices.front().algorithm, AllReduce::parameter_servers);
+}
+
+TEST(ParameterServers, FewServersReceiveFromAll) {
+  // One server receives n bytes from each of 4 nodes; two take half of each; eight are no faster than four.
+  EXPECT_NEAR(server_cost(nodes_of(4, 1), {ServerPlace::own, 1}).seconds(1e8), 2e-5 + 0.4, 1e-12);
+  EXPECT_NEAR(server_cost(nodes_of(4, 1), {ServerPlace::own, 2}).seconds(1e8), 2e-5 + 0.2, 1e-12);
+  EXPECT_NEAR(server_cost(nodes_of(4, 1), {ServerPlace::own, 8}).seconds(1e8), 2e-5 + 0.1, 1e-12);
+}
+
+TEST(ParameterServers, OnTheNodesThatTrainShareTheirLinks) {
+  // 4 nodes with a server each: 3/4 of n to the other servers, and a quarter of n to each of 3 others: as a ring.
+  EXPECT_NEAR(server_cost(nodes_of(4, 1), {ServerPlace::workers, std::nullopt}).seconds(1e8), 2e-5 + 0.15, 1e-12);
+  // One server on one of 4 nodes: it keeps its own gradients and sends sums to 3.
+  EXPECT_NEAR(server_cost(nodes_of(4, 1), {ServerPlace::workers, 1}).seconds(1e8), 2e-5 + 0.3, 1e-12);
+  EXPECT_THROW(server_cost(nodes_of(4, 1), {ServerPlace::workers, 5}), Error);
+}
+
+TEST(ParameterServers, DevicesOfANodeAddUpFirst) {
+  // 8 devices: 14 latencies of 1e-6 and 14/8 of the bytes at 1e10 B/s, around the 2e-5 + n / 1e9 across.
+  const auto cost = server_cost(nodes_of(2, 8), {ServerPlace::own, std::nullopt}, {1e-3});
+  EXPECT_NEAR(cost.seconds(1e8), 1e-3 + 14e-6 + 14.0 / 8 * 0.01 + 2e-5 + 0.1, 1e-12);
+}
+
+TEST(ParameterServers, OneNodeNeedsNone) {
+  const auto cluster = nodes_of(1, 4);
+  EXPECT_EQ(server_cost(cluster, {ServerPlace::own, 1}).seconds(1e6), all_reduce_cost(cluster).seconds(1e6));
+}
+
 }  // namespace
 }  // namespace assay::predict

@@ -154,6 +154,12 @@ double communicate(const LayerTable& table, const CollectiveCost& all_reduce, co
 
 }  // namespace
 
+CollectiveCost cost_of(const Cluster& cluster, const Practice& practice) {
+  const CallOverhead overhead{practice.call_seconds};
+  return practice.servers ? server_cost(cluster, *practice.servers, overhead)
+                          : all_reduce_cost(cluster, practice.all_reduce, overhead);
+}
+
 std::vector<Gradient> gradients_of(const LayerTable& table, const Practice& practice) {
   const auto times = static_cast<double>(practice.accumulation);
   const double backward = table.backward_seconds();
@@ -169,7 +175,7 @@ std::vector<Gradient> gradients_of(const LayerTable& table, const Practice& prac
 }
 
 Iteration iterate(const LayerTable& table, const Cluster& cluster, const Practice& practice, std::vector<Span>* spans) {
-  const auto cost = all_reduce_cost(cluster, practice.all_reduce, {practice.call_seconds});
+  const auto cost = cost_of(cluster, practice);
   return iterate(table, cluster, practice, cost, spans);
 }
 

@@ -32,11 +32,12 @@ struct Practice {
   Fusion fusion;
   /// nccl: the cheapest of rings and double trees for each size; null: the cheapest of all.
   std::optional<AllReduce> all_reduce;
-  double call_seconds = 0;        ///< of each collective, beside its messages
-  std::int64_t accumulation = 1;  ///< batches whose gradients are added up before they travel
-  std::int64_t zero = 0;          ///< ZeRO: 1 shards the optimizer's state, 2 also gradients, 3 also parameters
-  double slow_down = 1;           ///< of compute while gradients travel
-  double loaders = 1;             ///< times as many as the table was measured with
+  std::optional<ParameterServers> servers;  ///< in place of all_reduce
+  double call_seconds = 0;                  ///< of each collective, beside its messages
+  std::int64_t accumulation = 1;            ///< batches whose gradients are added up before they travel
+  std::int64_t zero = 0;  ///< ZeRO: 1 shards the optimizer's state, 2 also gradients, 3 also parameters
+  double slow_down = 1;   ///< of compute while gradients travel
+  double loaders = 1;     ///< times as many as the table was measured with
 };
 
 template <typename V>
@@ -44,6 +45,7 @@ void describe(V& v, Practice& p) {
   v("overlap", p.overlap);
   v("fusion", p.fusion);
   v("all_reduce", p.all_reduce);
+  v("servers", p.servers);
   v("call_seconds", p.call_seconds);
   v("accumulation", p.accumulation);
   v("zero", p.zero);
@@ -86,6 +88,9 @@ void describe(V& v, Iteration& i) {
   required(v, "messages", i.messages);
   v("algorithms", i.algorithms);
 }
+
+/// What adding up gradients costs, by servers or by collectives.
+CollectiveCost cost_of(const Cluster& cluster, const Practice& practice);
 
 /// The gradients of a table, last layer first, with the times at which they are ready, counted from the first forward
 /// pass of the step.

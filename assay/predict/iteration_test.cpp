@@ -42,6 +42,19 @@ TEST(Iteration, AddsUpWithoutOverlap) {
   EXPECT_DOUBLE_EQ(step.seconds, 19);
 }
 
+TEST(Iteration, GoesThroughParameterServers) {
+  // One server of its own for two nodes: .5 s and 2 n bytes at 20 B/s, so 1.5, 2.5 and 3.5 s.
+  auto practice = by_ring(Overlap::none, FusionPolicy::per_tensor);
+  practice.all_reduce.reset();
+  practice.servers = ParameterServers{ServerPlace::own, 1};
+  EXPECT_DOUBLE_EQ(iterate(three_layers(), two_nodes(), practice).seconds, 22);  // 5 + 3 + 6 + 7.5 + .5
+  // With overlap from 5 s on, when the last layer's are ready: until 8.5, 11 and 12.5; .5 update.
+  practice.overlap = Overlap::wait_free;
+  const auto step = iterate(three_layers(), two_nodes(), practice);
+  EXPECT_DOUBLE_EQ(step.seconds, 13);
+  EXPECT_EQ(step.algorithms, std::vector<AllReduce>{AllReduce::parameter_servers});
+}
+
 TEST(Iteration, LinksThatSaveUpAreFasterAfterAPause) {
   // Of each call of .5 s latency the bytes of .5 s are free, and a pause saves up another .5 s. Ready at 5, 7 and 9 s:
   // 1.5 - .5 s until 6, 1 - .5 s until 7.5, and not less than the latency until 9.5; .5 update. Without: 10.5.

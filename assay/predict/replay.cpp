@@ -16,6 +16,9 @@ Replay replay_of(const LayerTable& table, const Cluster& cluster, const Practice
   if (practice.zero != 0) {
     fail(ErrorKind::usage, "--zero {}: a replay adds gradients up on all ranks. Leave --zero out.", practice.zero);
   }
+  if (practice.servers) {
+    fail(ErrorKind::usage, "--servers: a replay adds gradients up by all_reduce. Leave --servers out.");
+  }
   const auto times = static_cast<double>(practice.accumulation);
   Replay replay;
   replay.network = table.name;

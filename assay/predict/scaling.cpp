@@ -85,6 +85,9 @@ void add_practice_changes(const Question& q, std::vector<Change>& changes) {
     with("join gradients as dynamic programming says",
          [](Question& one) { one.practice.fusion.policy = FusionPolicy::optimal; });
   }
+  if (q.practice.servers) {
+    with("all_reduce in place of parameter servers", [](Question& one) { one.practice.servers.reset(); });
+  }
   if (q.practice.all_reduce) {
     with("the cheapest algorithm for each size", [](Question& one) { one.practice.all_reduce.reset(); });
   }

@@ -32,6 +32,11 @@ std::vector<PublishedNode> published_network(const std::string& name);
 /// All rows of one frame whose method is bsp-a2a, wfbp-a2a or mg-wfbp. `alone_in` has the rows of one device.
 std::vector<PublishedStep> published_steps(const model::Frame& frame, const model::Frame& alone_in);
 
+/// All rows of one frame whose method is bsp-ps, wfbp-ps or bytescheduler-ps: as many servers as nodes that train, on
+/// nodes of their own, as the published program starts them. A link is one of a network and of a program, because rows
+/// of 8 devices on 100gbe/tcp show two rates.
+std::vector<PublishedStep> published_server_steps(const model::Frame& frame, const model::Frame& alone_in);
+
 /// A row of megatron_2022.csv (docs/published.md).
 struct PublishedTransformer {
   std::string network;

@@ -103,12 +103,12 @@ void fill_messages(PublishedStep& row) {
   const double bytes = sum_of_bytes(gradients);
   auto& step = row.step;
   step.backward_seconds = (step.alone_seconds - passes_of_update(row.network) * bytes / kMemoryRate) * 2 / 3;
-  if (row.method == "wfbp-a2a") {
+  if (row.method == "wfbp-a2a" || row.method == "wfbp-ps" || row.method == "bytescheduler-ps") {
     step.messages = gradients;
     return;
   }
   step.extra_seconds = 2 * bytes / kMemoryRate;  // into the buffer: read and written
-  step.messages = row.method == "bsp-a2a"
+  step.messages = row.method == "bsp-a2a" || row.method == "bsp-ps"
                       ? std::vector<SentMessage>{{1, bytes}}
                       : joined(gradients, step.backward_seconds, *belief_of(step.link, step.devices));
 }
@@ -136,11 +136,20 @@ bool is_predicted(const PublishedStep& row) {
   return row.method == "bsp-a2a" || row.method == "wfbp-a2a";
 }
 
-std::vector<PublishedStep> rows_of(const model::Frame& frame) {
+bool has_servers(const PublishedStep& row) {
+  return row.method == "bsp-ps" || row.method == "wfbp-ps" || row.method == "bytescheduler-ps";
+}
+
+void put_servers(PublishedStep& row) {
+  row.step.servers = predict::ParameterServers{predict::ServerPlace::own, std::nullopt};
+  row.step.link += "/" + row.network + (row.method == "bytescheduler-ps" ? "/bytescheduler" : "");
+}
+
+std::vector<PublishedStep> rows_of(const model::Frame& frame, bool (*wanted)(const PublishedStep&)) {
   std::vector<PublishedStep> rows;
   for (const auto& cells : frame.rows) {
     auto row = step_of_row({frame, cells});
-    if (is_predicted(row)) rows.push_back(std::move(row));
+    if (wanted(row)) rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -155,18 +164,25 @@ SecondsOfNetwork alone_seconds(const std::vector<PublishedStep>& rows) {
   return alone;
 }
 
-}  // namespace
-
-std::vector<PublishedStep> published_steps(const model::Frame& frame, const model::Frame& alone_in) {
-  auto rows = rows_of(frame);
-  const auto alone = alone_seconds(rows_of(alone_in));
+std::vector<PublishedStep> steps_of(std::vector<PublishedStep> rows, const SecondsOfNetwork& alone) {
   for (auto& row : rows) {
     const auto found = alone.find(row.network);
     if (found == alone.end()) fail(ErrorKind::bad_input, "No row has {} on one device.", row.network);
     row.step.alone_seconds = found->second;
     if (row.step.devices > 1) fill_messages(row);
+    if (has_servers(row)) put_servers(row);
   }
   return rows;
+}
+
+}  // namespace
+
+std::vector<PublishedStep> published_steps(const model::Frame& frame, const model::Frame& alone_in) {
+  return steps_of(rows_of(frame, is_predicted), alone_seconds(rows_of(alone_in, is_predicted)));
+}
+
+std::vector<PublishedStep> published_server_steps(const model::Frame& frame, const model::Frame& alone_in) {
+  return steps_of(rows_of(frame, has_servers), alone_seconds(rows_of(alone_in, has_servers)));
 }
 
 std::vector<PublishedTransformer> published_transformers(const model::Frame& frame) {

@@ -219,3 +219,35 @@ def test_what_cannot_be_is_refused(assay, tmp_path, flags, words):
     (tmp_path / "c.yaml").write_text(CLUSTER + "device: {peak: 1 TFLOP/s}\n")
     (tmp_path / "layers.csv").write_text(LAYERS)
     assert words in assay("predict", "alexnet", "--cluster", "c.yaml", *flags, code=2).stderr
+
+
+def test_parameter_servers_carry_what_they_receive(assay):
+    """16 GPUs in 4 nodes: 4 servers of their own take n bytes each way, one takes 4 n, and one on each node 1.5 n."""
+    cluster = ROOT / "examples/clusters/k80_10gbe.yaml"
+
+    def communicated(*flags):
+        argv = ("alexnet", "--batch", 128, "--cluster", cluster, "--devices", 16, "--overlap", "none", "--fusion", "one")
+        said = json.loads(assay("predict", *argv, *flags, "--json").stdout)
+        return said["points"][0]["step"]
+
+    four = communicated("--servers", "own")
+    assert four["algorithms"] == ["parameter_servers"]
+    seconds = [
+        communicated("--servers", *flags)["communicate_seconds"]
+        for flags in (("own",), ("own", "--server-count", 2), ("own", "--server-count", 1), ("workers",))
+    ]
+    one_more = seconds[1] - seconds[0]  # once more the bytes through a link
+    assert seconds[2] - seconds[1] == pytest.approx(2 * one_more, rel=1e-6)
+    assert seconds[3] - seconds[0] == pytest.approx(0.5 * one_more, rel=1e-6)
+
+
+def test_servers_refuse_what_does_not_go_with_them(assay):
+    base = ("predict", "alexnet", "--batch", 128, "--cluster", ROOT / "examples/clusters/k80_10gbe.yaml", "--devices", 16)
+    for flags, why in (
+        (("--server-count", 2), "needs --servers"),
+        (("--servers", "own", "--all-reduce", "ring"), "--all-reduce"),
+        (("--servers", "own", "--zero", 1), "ZeRO"),
+        (("--all-reduce", "parameter_servers"), "--servers own or workers"),
+        (("--servers", "workers", "--server-count", 5), "do not fit on 4 nodes"),
+    ):
+        assert why in assay(*base, *flags, code=2).stderr

@@ -118,22 +118,51 @@ LargestOf::LargestOf(std::int64_t count) {
   deviation = std::sqrt(second - first * first);
 }
 
+namespace {
+
+/// A message costs so much for itself, and so much for each of its bytes.
+struct MessageCost {
+  double call = 0;
+  double byte = 0;
+};
+
+double slowest_byte(const LinkConstants& link, std::int64_t links) {
+  return link.byte_seconds * (link.spread > 0 ? 1 + link.spread * LargestOf(links).mean : 1);
+}
+
+MessageCost ring_cost(const MeasuredStep& step, const CalibratedCluster& cluster) {
+  const auto nodes = nodes_of(step);
+  const auto devices = static_cast<double>(step.devices);
+  const double byte_times = 2 * (devices - 1) / devices;
+  if (nodes == 1) return {cluster.call_seconds, byte_times * cluster.inside_byte_seconds};
+  const auto& link = constants_of(cluster.links, step.link, "link");
+  // A part of the message makes 2 (P - 1) hops, of which one in g crosses to another node.
+  const double crossings = 2 * (devices - 1) / static_cast<double>(step.devices_per_node);
+  return {cluster.call_seconds + crossings * link.crossing_seconds, byte_times * slowest_byte(link, nodes)};
+}
+
+/// A ring inside of each node; then sums go to the servers and come back.
+MessageCost servers_cost(const MeasuredStep& step, const CalibratedCluster& cluster) {
+  const auto nodes = nodes_of(step);
+  const auto inside = static_cast<double>(std::min(step.devices, step.devices_per_node));
+  MessageCost cost{cluster.call_seconds, 2 * (inside - 1) / inside * cluster.inside_byte_seconds};
+  if (nodes == 1) return cost;
+  const auto& link = constants_of(cluster.links, step.link, "link");
+  const bool own = step.servers->place == ServerPlace::own;
+  const auto links = nodes + (own ? step.servers->count.value_or(nodes) : 0);
+  cost.call += 2 * link.crossing_seconds;
+  cost.byte += server_traffic(*step.servers, nodes) * slowest_byte(link, links);
+  return cost;
+}
+
+}  // namespace
+
 double step_seconds(const MeasuredStep& step, const CalibratedCluster& cluster) {
   if (step.devices == 1) return step.alone_seconds;
   const auto& job = constants_of(cluster.jobs, step.job, "job");
-  const auto nodes = nodes_of(step);
-  const auto devices = static_cast<double>(step.devices);
-  double call = cluster.call_seconds;
-  double byte = cluster.inside_byte_seconds;
-  if (nodes > 1) {
-    const auto& link = constants_of(cluster.links, step.link, "link");
-    // A part of the message makes 2 (P - 1) hops, of which one in g crosses to another node.
-    call += 2 * (devices - 1) / static_cast<double>(step.devices_per_node) * link.crossing_seconds;
-    byte = link.byte_seconds * (link.spread > 0 ? 1 + link.spread * LargestOf(nodes).mean : 1);
-  }
-  const double byte_times = 2 * (devices - 1) / devices;
+  const auto cost = step.servers ? servers_cost(step, cluster) : ring_cost(step, cluster);
   const double both = overlapped_seconds(step.backward_seconds, job.slow_down, step.messages,
-                                         [&](double bytes) { return call + byte_times * bytes * byte; });
+                                         [&](double bytes) { return cost.call + bytes * cost.byte; });
   return step.alone_seconds - step.backward_seconds + both + job.host_seconds + step.extra_seconds;
 }
 

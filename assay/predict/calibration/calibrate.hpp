@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/core/text/json.hpp"
+#include "assay/predict/collective_cost.hpp"
 
 namespace assay::predict {
 
@@ -27,8 +28,9 @@ struct MeasuredStep {
   double backward_seconds = 0;  ///< of that
   double extra_seconds = 0;     ///< known to come on top, such as copies into and out of a buffer
   std::vector<SentMessage> messages;
-  double seconds = 0;                    ///< as measured
-  std::optional<double> spread_seconds;  ///< standard deviation over runs
+  std::optional<ParameterServers> servers;  ///< null: a ring
+  double seconds = 0;                       ///< as measured
+  std::optional<double> spread_seconds;     ///< standard deviation over runs
 };
 
 /// What a job has of its own once it has several devices.
@@ -85,7 +87,8 @@ template <typename Cost>
 double overlapped_seconds(double backward_seconds, double slow_down, const std::vector<SentMessage>& messages,
                           const Cost& cost);
 
-/// What a step takes: its messages in a ring of all devices, node after node. `step.seconds` is not looked at.
+/// What a step takes: its messages in a ring of all devices, node after node, or by servers. `step.seconds` is not
+/// looked at.
 /// Throws Error{usage} for a job or a link without constants, and for devices that fill no whole nodes.
 double step_seconds(const MeasuredStep& step, const CalibratedCluster& cluster);
 

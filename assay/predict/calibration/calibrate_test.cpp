@@ -75,6 +75,20 @@ TEST(StepSeconds, IsTheRingOfAllDevices) {
               1e-12);
 }
 
+TEST(StepSeconds, GoesThroughServersOnNodesOfTheirOwn) {
+  const auto cluster = planted();
+  const auto through = [&](std::int64_t devices, std::optional<std::int64_t> servers) {
+    auto step = step_of("a", "slow", devices, {{1, 1e8}});
+    step.servers = ParameterServers{ServerPlace::own, servers};
+    return step_seconds(step, cluster);
+  };
+  // Call 1e-4 + 2 * 6e-5 = 2.2e-4; inside 2*3/4 * 1e8 * 2e-10 = 0.03; across 1e8 * 8e-10 = 0.08; 0.2 alone, 0.01 host.
+  EXPECT_NEAR(through(8, std::nullopt), 0.32022, 1e-12);
+  EXPECT_NEAR(through(16, std::nullopt), 0.32022, 1e-12);  // servers grow with the nodes
+  EXPECT_NEAR(through(16, 1), 0.32022 + 3 * 0.08, 1e-12);  // one receives from 4 nodes
+  EXPECT_NEAR(through(4, std::nullopt), 0.2401, 1e-12);    // one node: as without
+}
+
 /// What a program without overlap, one with and one that joins would send of the same gradients.
 std::vector<std::vector<SentMessage>> ways_to_send(double bytes) {
   std::vector<std::vector<SentMessage>> ways{{{1, bytes}}, {}, {}};

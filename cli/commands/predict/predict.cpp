@@ -42,6 +42,8 @@ struct PredictFlags {
   std::string bucket;
   std::string first_bucket;
   std::string all_reduce;
+  std::string servers;
+  std::optional<std::int64_t> server_count;
   std::string call;
   double slow_down = 0;
   predict::Practice practice;
@@ -63,6 +65,21 @@ struct PredictFlags {
   bool json = false;
 };
 
+/// Parameter servers, and what does not go with them.
+std::optional<predict::ParameterServers> servers_of(const PredictFlags& o) {
+  if (o.servers.empty()) {
+    if (o.server_count) fail(ErrorKind::usage, "--server-count {} needs --servers own or workers.", *o.server_count);
+    return std::nullopt;
+  }
+  const auto alone = [](bool other, const char* flag, const char* why) {
+    if (other) fail(ErrorKind::usage, "--servers and {}: {}. Leave one of them out.", flag, why);
+  };
+  alone(!o.all_reduce.empty(), "--all-reduce", "gradients are added up by servers or by a collective");
+  alone(o.practice.zero > 0, "--zero", "ZeRO shards by collectives");
+  alone(o.simulate, "--simulate", "only collectives are simulated");
+  return predict::ParameterServers{choice_of<predict::ServerPlace>(o.servers, "--servers"), o.server_count};
+}
+
 predict::Practice practice_of(const PredictFlags& o) {
   auto practice = o.practice;
   practice.overlap = choice_of<predict::Overlap>(o.overlap, "--overlap");
@@ -72,6 +89,10 @@ predict::Practice practice_of(const PredictFlags& o) {
     practice.fusion.first_bucket_bytes = parse_memory(o.first_bucket, "--first-bucket");
   }
   if (!o.all_reduce.empty()) practice.all_reduce = choice_of<predict::AllReduce>(o.all_reduce, "--all-reduce");
+  if (practice.all_reduce == predict::AllReduce::parameter_servers) {
+    fail(ErrorKind::usage, "--all-reduce parameter_servers: say where they are with --servers own or workers.");
+  }
+  practice.servers = servers_of(o);
   if (!o.call.empty()) practice.call_seconds = parse_latency(o.call, "--call");
   return practice;
 }
@@ -294,6 +315,14 @@ void add_practice_flags(CLI::App& command, PredictFlags& o) {
   command
       .add_option("--all-reduce", o.all_reduce,
                   "Reduce by this algorithm, or nccl: those that NCCL chooses from [the cheapest for each size]")
+      ->group(group);
+  command
+      .add_option("--servers", o.servers,
+                  "Send gradients to parameter servers on nodes of their own (own) or on those that train (workers) "
+                  "[reduce by a collective]")
+      ->group(group);
+  command.add_option("--server-count", o.server_count, "Cut gradients over this many servers [as many as nodes train]")
+      ->check(CLI::Range(1, 1'000'000))
       ->group(group);
   command.add_option("--call", o.call, "Add this cost to each collective, such as 20 us [nothing]")->group(group);
   command
