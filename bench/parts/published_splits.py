@@ -94,7 +94,7 @@ MOST_CALIBRATED_DEVICES = 8
 
 
 def server_split(rows):
-    """Of ddl_2020: the rows of parameter servers that calibrate, on up to 8 devices, and those held out, on 16 and 32."""
+    """Of ddl_2020: rows of parameter servers that calibrate, on up to 8 devices, and those held out, on 16 and 32."""
     known = [row for row in rows if row["method"] in SERVER_METHODS]
     small = [row for row in known if int(row["devices"]) <= MOST_CALIBRATED_DEVICES]
     return small, [row for row in known if int(row["devices"]) > MOST_CALIBRATED_DEVICES]
