@@ -6,7 +6,7 @@
 #include "assay/core/text/hash.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/model/tables/measured.hpp"
-#include "assay/report/results/machines.hpp"
+#include "assay/report/results/roofs/machines.hpp"
 #include "assay/report/subjects/fit.hpp"
 #include "assay/store/named_artifact.hpp"
 #include "assay/store/selection.hpp"

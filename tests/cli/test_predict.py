@@ -226,7 +226,8 @@ def test_parameter_servers_carry_what_they_receive(assay):
     cluster = ROOT / "examples/clusters/k80_10gbe.yaml"
 
     def communicated(*flags):
-        argv = ("alexnet", "--batch", 128, "--cluster", cluster, "--devices", 16, "--overlap", "none", "--fusion", "one")
+        argv = ("alexnet", "--batch", 128, "--cluster", cluster, "--devices", 16, "--overlap", "none")
+        argv += ("--fusion", "one")
         said = json.loads(assay("predict", *argv, *flags, "--json").stdout)
         return said["points"][0]["step"]
 
@@ -242,7 +243,8 @@ def test_parameter_servers_carry_what_they_receive(assay):
 
 
 def test_servers_refuse_what_does_not_go_with_them(assay):
-    base = ("predict", "alexnet", "--batch", 128, "--cluster", ROOT / "examples/clusters/k80_10gbe.yaml", "--devices", 16)
+    cluster = ROOT / "examples/clusters/k80_10gbe.yaml"
+    base = ("predict", "alexnet", "--batch", 128, "--cluster", cluster, "--devices", 16)
     for flags, why in (
         (("--server-count", 2), "needs --servers"),
         (("--servers", "own", "--all-reduce", "ring"), "--all-reduce"),

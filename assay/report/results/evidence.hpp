@@ -7,7 +7,7 @@
 #include "assay/model/prediction.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/report/page.hpp"
-#include "assay/report/results/roofline.hpp"
+#include "assay/report/results/roofs/roofline.hpp"
 #include "assay/report/subjects/layers.hpp"
 #include "assay/tune/tuning.hpp"
 

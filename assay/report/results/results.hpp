@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "assay/report/report.hpp"
-#include "assay/report/results/roofline.hpp"
+#include "assay/report/results/roofs/roofline.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::report {

@@ -6,7 +6,7 @@
 
 #include "assay/compare/calibration.hpp"
 #include "assay/report/results/result.hpp"
-#include "assay/report/results/roofline.hpp"
+#include "assay/report/results/roofs/roofline.hpp"
 #include "assay/report/site/catalogue.hpp"
 #include "assay/report/site/folder.hpp"
 #include "assay/report/site/frame.hpp"

@@ -1,4 +1,4 @@
-#include "assay/report/results/roofline.hpp"
+#include "assay/report/results/roofs/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "assay/report/results/missing_peak.hpp"
+#include "assay/report/results/roofs/missing_peak.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "assay/report/results/machines.hpp"
+#include "assay/report/results/roofs/machines.hpp"
 
 #include <algorithm>
 
