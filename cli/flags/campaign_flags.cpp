@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -139,7 +140,9 @@ void refuse_ends_of_others(const CLI::App& command, const plan::Campaign& campai
   const auto learns = [](const Trial& trial) { return trial.workload.data == kDigits; };
   if (std::none_of(campaign.trials.begin(), campaign.trials.end(), learns)) return;
   for (const char* flag : {"--seconds", "--warmup", "--warmup-cap", "--max-samples"}) {
-    if (command.count(flag) == 0) continue;
+    const auto* option = command.get_option(flag);
+    const bool for_all_runs = std::getenv(option->get_envname().c_str()) != nullptr;  // not meant for this one
+    if (option->count() == 0 || for_all_runs) continue;
     fail(ErrorKind::usage, "{}: a training ends at its accuracy, or after --epochs. Leave it out.", flag);
   }
 }
