@@ -214,6 +214,21 @@ struct Chosen {
   compare::Material material;
 };
 
+/// Leaves out runs that are of no side: what they have not reached is of no matter.
+void keep_runs_of_sides(const CompareOptions& o, Chosen& chosen) {
+  auto& material = chosen.material;
+  std::vector<compare::Selector> sides;
+  for (const auto& side : sides_of(o)) sides.emplace_back(side, chosen.rows, material.trials);
+  std::map<std::string, const Trial*> trials;
+  for (const auto& row : material.trials) trials[row.id] = &row.trial;
+  std::erase_if(material.rows, [&](const store::RunRow& row) {
+    const auto trial = trials.find(row.trial);
+    return trial == trials.end() || std::none_of(sides.begin(), sides.end(), [&](const compare::Selector& side) {
+             return side.matches(row, *trial->second);
+           });
+  });
+}
+
 Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> campaigns,
               const std::function<void(compare::Material&)>& prepare) {
   Chosen out;
@@ -227,6 +242,7 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
   }
   out.material = material_of(store, campaigns);
   if (o.of == kOfAccuracy) {
+    keep_runs_of_sides(o, out);
     compare::take_times_to_accuracy(out.material.rows);
   } else if (!o.of.empty()) {
     compare::take_times_of(choice_of<TimeOf>(o.of, "--of"), out.material.rows);
