@@ -42,7 +42,7 @@ struct Term {
   double coefficient = 0;
   std::vector<Power> powers;  ///< none: a constant time
   std::string meaning;        ///< of a term that a physical law brings, such as "latency"; else empty
-  std::string level{};        ///< counts at this level of the law's `by` only; empty: at all
+  std::string level = {};     ///< counts at this level of the law's `by` only; empty: at all
 };
 
 template <typename V>
@@ -56,9 +56,10 @@ void describe(V& v, Term& t) {
 /// The time of a step as a sum of terms. Every family of laws comes to this; they differ in how they find the terms.
 struct Law {
   std::string family;
-  std::vector<Term> terms;         ///< their sum is the time in seconds
-  std::string by{};                ///< the factor of text whose levels it tells apart; empty: none
-  std::vector<std::string> own{};  ///< names of the constants that each level has for itself; levels share the others
+  std::vector<Term> terms;  ///< their sum is the time in seconds
+  std::string by = {};      ///< the factor of text whose levels it tells apart; empty: none
+  std::vector<std::string> own =
+      {};  ///< names of the constants that each level has for itself; levels share the others
 };
 
 template <typename V>

@@ -52,7 +52,7 @@ struct Constant {
   std::optional<double> low;  ///< null where there are too few points to draw from
   std::optional<double> high;
   std::string sentence;
-  std::string level{};  ///< whose it is; empty: of all
+  std::string level = {};  ///< whose it is; empty: of all
 };
 
 template <typename V>
