@@ -56,10 +56,9 @@ void describe(V& v, Term& t) {
 /// The time of a step as a sum of terms. Every family of laws comes to this; they differ in how they find the terms.
 struct Law {
   std::string family;
-  std::vector<Term> terms;  ///< their sum is the time in seconds
-  std::string by = {};      ///< the factor of text whose levels it tells apart; empty: none
-  std::vector<std::string> own =
-      {};  ///< names of the constants that each level has for itself; levels share the others
+  std::vector<Term> terms;            ///< their sum is the time in seconds
+  std::string by = {};                ///< the factor of text whose levels it tells apart; empty: none
+  std::vector<std::string> own = {};  ///< constants that each level has for itself; levels share the others
 };
 
 template <typename V>

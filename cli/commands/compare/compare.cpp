@@ -185,7 +185,7 @@ void give_to(const std::vector<std::string>& campaigns, const std::vector<TrialG
 }
 
 /// The same command with twice the runs, in groups where the sides can be measured so.
-std::string next_command(const CompareOptions& o, std::int64_t most) {
+std::string command_with_more_runs(const CompareOptions& o, std::int64_t most) {
   std::string out = "assay";
   for (std::size_t i = 0; i < o.words.size(); ++i) {
     if (o.words[i] == "--runs") {
@@ -275,7 +275,7 @@ report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen)
   for (const auto& family : data.families.all) {
     for (const auto& pair : family.pairs) most = std::max(most, most_runs(pair.comparison));
   }
-  data.next_command = next_command(o, most);
+  data.next_command = command_with_more_runs(o, most);
   return data;
 }
 
@@ -293,7 +293,7 @@ report::ComparisonData compared(const CompareOptions& o, store::Store& store, co
   if (data.open() > 0) {
     std::int64_t most = o.runs;
     for (const auto& one : data.comparisons.all) most = std::max(most, most_runs(one));
-    data.next_command = next_command(o, most);
+    data.next_command = command_with_more_runs(o, most);
   }
   if (o.explain) {
     for (const auto& one : data.comparisons.all) data.explained.push_back(explain(store, one));

@@ -21,7 +21,7 @@ std::optional<T> read_artifact(const store::Artifact& artifact) {
 
 void add_pictures(std::vector<Picture> pictures, PageWriter& page) {
   for (auto& picture : pictures) fit_axes(picture);
-  page.pictures(std::move(pictures));
+  page.pictures(pictures);
 }
 
 void put_artifact_page(Context& context, const store::Artifact& artifact, const PageWriter& page, std::string note) {
