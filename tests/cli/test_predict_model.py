@@ -190,7 +190,7 @@ VALUES = {
     "--sequence-parallel": None, "--node": "h200", "--rail": "100 Gbit/s", "--context": "2", "--experts": "8",
     "--shard": "all", "--schedule": "zero_bubble", "--async-tensor": None, "--explicit-scores": None,
     "--rows": "none.csv", "--columns": "none.json", "--score": None, "--published": "none.csv", "--where": "a=b",
-    "--calibrate": "none.csv",
+    "--calibrate": "none.csv", "--servers": "own", "--server-count": "2",
     "--serve": "llama3-8b", "--server": "vllm", "--rate": "5", "--concurrency": "4", "--prompt-tokens": "128",
     "--output-tokens": "64", "--slo": "ttft p99<1s", "--on": "h100", "--splits": "1", "--weights": "fp8",
     "--sequences": "8", "--price-of": "h100=2", "--disaggregate": None, "--seed": "7", "--markdown": "out.md",
