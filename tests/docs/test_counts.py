@@ -13,15 +13,22 @@ BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", pages.ROOT / "build" / "dev")
 # As pages name them.
 FRAMEWORKS = {
     "jax": "JAX",
-    "libtorch": "PyTorch",
+    "libtorch": "PyTorch (from Python and C++)",
     "mxnet": "MXNet",
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO",
-    "pytorch": "PyTorch",
+    "pytorch": "PyTorch (from Python and C++)",
     "tensorflow": "TensorFlow",
 }
-NO_FRAMEWORKS = {"blas", "command", "fake", "llamacpp", "mpi", "onednn", "onnxruntime_genai", "openvino_genai",
-                 "pools", "vllm"}  # fmt: skip
+# They generate text.
+ENGINES = {
+    "llamacpp": "llama.cpp",
+    "onnxruntime_genai": "ONNX Runtime GenAI",
+    "openvino_genai": "OpenVINO GenAI",
+    "vllm": "vLLM",
+}
+# What runs no network of Assay's: primitives, programs, ranks, and the fake.
+NO_NETWORKS = {"blas", "command", "fake", "mpi", "onednn", "pools"}
 
 
 def assay(*words):
@@ -64,9 +71,16 @@ def test_the_number_of_networks_is_that_of_the_program(readme):
     assert re.findall(r"(\w+) networks and your own file run on", readme) == [str(len(networks()))]
 
 
-def test_every_framework_is_named(readme):
+def parts(sentence):
+    """The names of an enumeration: "a, b and c"."""
+    return set(re.split(r", | and (?![^(]*\))", sentence))
+
+
+def test_every_framework_and_engine_is_named(readme):
     workers = {worker["name"] for worker in json.loads(assay("worker", "list", "--json"))}
-    assert workers == set(FRAMEWORKS) | NO_FRAMEWORKS
-    (sentence,) = re.findall(r"networks and your own file run on ([^.]*)", readme)
-    for name in set(FRAMEWORKS.values()):
-        assert name in sentence
+    assert workers == set(FRAMEWORKS) | set(ENGINES) | NO_NETWORKS
+    readme = " ".join(readme.split())
+    (networks_on,) = re.findall(r"networks and your own file run on (.*?), side by side", readme)
+    assert parts(networks_on) == set(FRAMEWORKS.values())
+    (models_on,) = re.findall(r"language models run on (.*?)\. Every raw sample", readme)
+    assert parts(models_on) == set(ENGINES.values())
