@@ -1,12 +1,14 @@
 """`cmake --install`: a prefix that may be moved, libraries for find_package(assay), man page and completion."""
 
 import gzip
+import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONSUMER = """
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
@@ -121,3 +123,11 @@ def test_the_man_page_is_read_without_warnings(prefix):
     )
     assert done.stderr == ""
     assert "--max-samples" in done.stdout
+
+
+def test_the_page_lists_the_libraries_that_are_installed():
+    """Those of cmake/install.cmake, each once and no other."""
+    listed = re.search(r"set\(ASSAY_LIBRARIES ([^)]*)\)", (ROOT / "cmake" / "install.cmake").read_text())[1].split()
+    page = (ROOT / "docs" / "packages.md").read_text()
+    (sentence,) = re.findall(r"(?s)One library for each stage of .*?, with what it stands on: (.*?)\. They are", page)
+    assert sorted(re.findall(r"`(\w+)`", sentence)) == sorted(listed)
