@@ -48,18 +48,14 @@ store::RunRow learnt(bool reached, std::int64_t ns) {
 }
 
 TEST(PartTimes, TheTimeToAnAccuracyStandsForTheStep) {
-  std::vector<store::RunRow> rows{learnt(true, 500), store::RunRow{}};
-  rows[1].summary.median_ns = 5;
-  take_times_to_accuracy(rows);
-  EXPECT_EQ(rows[0].summary.median_ns, 500);
-  EXPECT_FALSE(rows[1].summary.median_ns);  // it learns nothing
-}
-
-TEST(PartTimes, ARunThatHasNotReachedTheAccuracyIsNotLeftOutInSilence) {
-  std::vector<store::RunRow> rows{learnt(true, 500), learnt(false, 900)};
-  EXPECT_THROW(take_times_to_accuracy(rows), Error);
-  rows[1].counted = false;  // it was measured again
-  EXPECT_NO_THROW(take_times_to_accuracy(rows));
+  Material material;
+  material.rows = {learnt(true, 500), store::RunRow{}, learnt(false, 900)};
+  material.rows[1].summary.median_ns = 5;
+  take_times_to_accuracy(material);
+  EXPECT_TRUE(material.to_accuracy);
+  EXPECT_EQ(material.rows[0].summary.median_ns, 500);
+  EXPECT_FALSE(material.rows[1].summary.median_ns);  // it learns nothing
+  EXPECT_FALSE(material.rows[2].summary.median_ns);  // longer than 900, and how long is not known
 }
 
 }  // namespace
