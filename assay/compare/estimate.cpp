@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/compare/reached.hpp"
 #include "assay/compare/runs.hpp"
 #include "assay/stats/quantile.hpp"
 

@@ -1,4 +1,4 @@
-#include "assay/compare/reached.hpp"
+#include "assay/compare/estimate.hpp"
 
 #include <cmath>
 #include <set>
