@@ -15,6 +15,7 @@ enum class Method {
   lockstep,   ///< pairs of runs measured in turns; each pair counts once
   covariate,  ///< independent processes, with the speed probe taken off
   welch,      ///< independent processes
+  ranks,      ///< the same by the order of their times, of which some are not known but for being the longest
 };
 
 }  // namespace assay::compare
@@ -23,7 +24,7 @@ namespace assay {
 
 template <>
 struct EnumNames<compare::Method> {
-  static constexpr std::array<const char*, 3> names{"lockstep", "covariate", "welch"};
+  static constexpr std::array<const char*, 4> names{"lockstep", "covariate", "welch", "ranks"};
 };
 
 }  // namespace assay

@@ -42,6 +42,18 @@ void match_single_trials(std::map<std::string, Group>& groups) {
   groups.erase(std::next(groups.begin()));
 }
 
+std::string sentence_by_ranks(const Comparison& c) {
+  const auto reached = fmt::format(
+      "{} runs of the first and {} of the second have reached the accuracy (p = {:.2g}, "
+      "by ranks)",
+      reached_text(c.a), reached_text(c.b), *c.p);
+  if (c.verdict == Verdict::no_difference) return fmt::format("No difference seen: {}.", reached);
+  const char* more = c.verdict == Verdict::slower ? "more" : "less";
+  if (!c.ratio) return fmt::format("The second takes {} time: {}.", more, reached);
+  return fmt::format("The second takes {:.1f} % {} time by the medians: {}.", 100 * std::fabs(*c.ratio - 1), more,
+                     reached);
+}
+
 }  // namespace
 
 Comparisons compare(const Material& material, const Selector& a, const Selector& b) {
@@ -68,7 +80,12 @@ Comparisons compare(const Material& material, const Selector& a, const Selector&
   return out;
 }
 
+std::string reached_text(const Side& side) {
+  return fmt::format("{} of {}", side.runs - side.not_reached, side.runs);
+}
+
 std::string sentence(const Comparison& c) {
+  if (c.ranks && c.verdict != Verdict::undecided) return sentence_by_ranks(c);
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   const std::string what = c.method == Method::lockstep
                                ? fmt::format("{} lock-step pairs", c.pairs)
@@ -90,10 +107,15 @@ std::string sentence(const Comparison& c) {
 }
 
 bool fails_gate(const Comparison& comparison, double gate) {
-  return comparison.verdict == Verdict::slower && *comparison.ratio - 1 >= gate;
+  if (comparison.verdict != Verdict::slower) return false;
+  // Without a ratio the second has no median time, which is longer than any that the first may have.
+  return comparison.ratio ? *comparison.ratio - 1 >= gate : comparison.a.median_ns.has_value();
 }
 
 bool leaves_gate_open(const Comparison& comparison, double gate) {
+  if (comparison.ranks && comparison.verdict == Verdict::faster) return false;
+  if (comparison.ranks && comparison.verdict == Verdict::slower)
+    return !comparison.ratio && !comparison.a.median_ns;  // slower, by nobody knows how much
   if (comparison.verdict == Verdict::undecided || !comparison.ratio_interval) return true;
   return comparison.verdict == Verdict::no_difference && comparison.ratio_interval->high - 1 >= gate;
 }

@@ -9,6 +9,7 @@
 #include "assay/compare/calibration.hpp"
 #include "assay/compare/selector.hpp"
 #include "assay/stats/difference.hpp"
+#include "assay/stats/ranks.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::compare {
@@ -23,8 +24,9 @@ struct Side {
   std::int64_t runs = 0;       ///< that were used
   std::int64_t disturbed = 0;  ///< of the others: untrusted
   std::int64_t failed = 0;
-  std::optional<double> median_ns;               ///< of the processes' medians
-  bool of_disturbed = false;                     ///< the median is that of disturbed runs, for want of any other
+  std::optional<double> median_ns;  ///< of the processes' medians
+  std::int64_t not_reached = 0;     ///< of those that were used: ended without the accuracy that is compared
+  bool of_disturbed = false;        ///< the median is that of disturbed runs, for want of any other
   std::map<std::string, double> phases_seconds;  ///< median over runs
 };
 
@@ -33,9 +35,10 @@ struct Comparison {
   Side a;
   Side b;
   Method method = Method::welch;
-  std::int64_t pairs = 0;                       ///< where the method is lockstep
-  std::optional<stats::Difference> difference;  ///< of logarithms
-  std::optional<double> ratio;
+  std::int64_t pairs = 0;                         ///< where the method is lockstep
+  std::optional<stats::Difference> difference;    ///< of logarithms
+  std::optional<stats::RankComparison> ranks;     ///< where the method is ranks; then there is no difference
+  std::optional<double> ratio;                    ///< by ranks that of the medians, where both sides have one
   std::optional<stats::Interval> ratio_interval;  ///< 95 %
   std::optional<double> p;                        ///< adjusted for the number of comparisons (Holm)
   std::optional<double> detectable;  ///< the smallest difference that would have been found in 4 of 5 cases, as a share
@@ -55,11 +58,15 @@ struct Material {
   std::vector<store::TrialRow> trials;
   std::vector<store::RunRow> rows;
   std::vector<Calibration> calibrations;
+  bool to_accuracy = false;  ///< times are those to an accuracy, which some runs may not have reached
 };
 
 /// Trials that are equal but for what the sides say are compared, each on one platform (or across two, where the sides
 /// say so). Pairs are used where the sides are partners, and independent processes elsewhere.
 Comparisons compare(const Material& material, const Selector& a, const Selector& b);
+
+/// "4 of 6" runs have reached the accuracy.
+std::string reached_text(const Side& side);
 
 /// A plain sentence one can act on.
 std::string sentence(const Comparison& comparison);

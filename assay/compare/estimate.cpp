@@ -141,6 +141,11 @@ double threshold_of(const Comparison& c, const std::vector<Calibration>& calibra
   return threshold;
 }
 
+bool any_not_reached(const Rows& a, const Rows& b) {
+  const auto beyond = [](const store::RunRow* row) { return has_not_reached(*row); };
+  return std::any_of(a.begin(), a.end(), beyond) || std::any_of(b.begin(), b.end(), beyond);
+}
+
 std::string shortage(const Comparison& c) {
   for (const auto* side : {&c.a, &c.b}) {
     if (side->runs >= kFewestRuns) continue;
@@ -154,8 +159,17 @@ std::string shortage(const Comparison& c) {
   return "";
 }
 
+/// Of medians that both sides have, the ratio must say the same as the order.
+void decide_by_ranks(Comparison& c) {
+  const bool slower = c.ranks->b_above_a > 0.5;
+  const double apart = c.ratio ? (slower ? *c.ratio - 1 : 1 - *c.ratio) : 1;
+  c.verdict = Verdict::no_difference;
+  if (*c.p < kAlpha && apart > c.threshold) c.verdict = slower ? Verdict::slower : Verdict::faster;
+}
+
 void decide(Comparison& c, double alpha) {
   c.reason = shortage(c);
+  if (c.reason.empty() && c.ranks) return decide_by_ranks(c);
   if (!c.reason.empty() || !c.difference) return;
   c.detectable = std::max(c.threshold, std::expm1(stats::detectable(*c.difference, alpha)));
   if (*c.p < kAlpha && std::fabs(*c.ratio - 1) > c.threshold) {
@@ -171,6 +185,11 @@ Comparison estimate(const Rows& a, const Rows& b, const Material& material, cons
   Comparison out;
   out.a = side_of(a, trials);
   out.b = side_of(b, trials);
+  if (material.to_accuracy && any_not_reached(a, b)) {
+    compare_by_ranks(a, b, out);
+    if (runs_that_count(out) >= 2) out.threshold = threshold_of(out, material.calibrations);
+    return out;
+  }
   const auto lockstep = in_lockstep(a, b);
   const auto groups = static_cast<std::int64_t>(lockstep.log_ratios.size());
   if (groups < kFewestRuns) compare_processes(a, b, out);
@@ -195,13 +214,13 @@ Comparison estimate(const Rows& a, const Rows& b, const Material& material, cons
 void judge(const std::vector<Comparison*>& family) {
   std::vector<double> p;
   for (const auto* one : family) {
-    if (one->difference) p.push_back(stats::p_value(*one->difference));
+    if (one->difference || one->ranks) p.push_back(one->ranks ? one->ranks->p : stats::p_value(*one->difference));
   }
   const auto adjusted = stats::holm(p);
   const double alpha = kAlpha / static_cast<double>(std::max<std::size_t>(1, p.size()));
   std::size_t at = 0;
   for (auto* one : family) {
-    if (one->difference) one->p = adjusted[at++];
+    if (one->difference || one->ranks) one->p = adjusted[at++];
     decide(*one, alpha);
   }
 }

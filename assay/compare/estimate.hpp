@@ -33,6 +33,14 @@ class CommonParts {
 /// by independent processes. No verdict yet.
 Comparison estimate(const Rows& a, const Rows& b, const Material& material, const TrialsById& trials);
 
+/// Whether a run learnt up to its last epoch without the accuracy that it was to end at.
+bool has_not_reached(const store::RunRow& row);
+
+/// Compares runs of either side by their order: one that has not reached the accuracy within its epochs counts as
+/// longer than any that has, and as equal to others that have not. Fills in sides, method, ranks and, where both have
+/// one, the ratio of the medians. Throws Error{usage} where the runs may not take equally many epochs.
+void compare_by_ranks(const Rows& a, const Rows& b, Comparison& out);
+
 /// Gives each its verdict, at one error rate for all together (Holm).
 void judge(const std::vector<Comparison*>& family);
 

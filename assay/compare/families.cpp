@@ -101,6 +101,15 @@ Family family_of(const SidesRows& rows, const Material& material, const TrialsBy
   return family;
 }
 
+std::string pair_by_ranks(const Comparison& c, const std::string& first, const std::string& second) {
+  const auto reached = fmt::format("{} and {} runs have reached the accuracy", reached_text(c.b), reached_text(c.a));
+  if (c.verdict == Verdict::no_difference) {
+    return fmt::format("{} and {}: no difference seen: {} (p = {:.2g}, by ranks).", second, first, reached, *c.p);
+  }
+  return fmt::format("{} takes {} time than {}: {} (p = {:.2g}, by ranks).", second,
+                     c.verdict == Verdict::slower ? "more" : "less", first, reached, *c.p);
+}
+
 }  // namespace
 
 Families compare_all(const Material& material, const std::vector<Selector>& sides, Reference reference) {
@@ -126,6 +135,7 @@ std::string sentence(const FamilyPair& pair, const std::vector<std::string>& nam
   const auto& c = pair.comparison;
   const auto& first = names.at(pair.first);
   const auto& second = names.at(pair.second);
+  if (c.ranks && c.verdict != Verdict::undecided) return pair_by_ranks(c, first, second);
   const std::string what = c.method == Method::lockstep ? fmt::format("{} groups", c.pairs)
                                                         : fmt::format("{} and {} processes", c.a.runs, c.b.runs);
   switch (c.verdict) {

@@ -24,25 +24,16 @@ void take_times_of(TimeOf what, std::vector<store::RunRow>& rows) {
   }
 }
 
-void take_times_to_accuracy(std::vector<store::RunRow>& rows) {
-  std::int64_t runs = 0;
-  std::int64_t beyond = 0;
-  for (auto& row : rows) {
+void take_times_to_accuracy(Material& material) {
+  material.to_accuracy = true;
+  for (auto& row : material.rows) {
     row.summary.median_ns.reset();
     row.digest.pair_log_ratio.reset();
     const auto found = row.digest.effective.find(kLearned);
     if (found == row.digest.effective.end() || row.outcome != OutcomeKind::ok) continue;
     const auto learned = from_json<Learned>(found->second.at(0), kLearned);
     if (learned.reached) row.summary.median_ns = learned.ns;
-    if (!row.counted) continue;
-    ++runs;
-    if (!learned.reached) ++beyond;
   }
-  if (beyond == 0) return;
-  fail(ErrorKind::usage,
-       "--of accuracy: {} of {} runs have not reached it within their epochs, and how long they would take is not "
-       "known. Measure again with more --epochs; `assay show` has how many reached it.",
-       beyond, runs);
 }
 
 }  // namespace assay::compare

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "assay/store/store.hpp"
+#include "assay/compare/compare.hpp"
 
 namespace assay::compare {
 
@@ -10,8 +10,7 @@ namespace assay::compare {
 /// lock-step group follows from those of its members. A run without such a time has none then.
 void take_times_of(TimeOf what, std::vector<store::RunRow>& rows);
 
-/// The same with the time up to the accuracy, of runs that learn. Throws Error{usage} where one of them has not reached
-/// it: that its time is longer than a cap is known, but not how long.
-void take_times_to_accuracy(std::vector<store::RunRow>& rows);
+/// The same with the time up to the accuracy, of runs that learn. One that has not reached it has none.
+void take_times_to_accuracy(Material& material);
 
 }  // namespace assay::compare

@@ -10,6 +10,7 @@
 #include "assay/stats/change_points/pelt.hpp"
 #include "assay/stats/difference.hpp"
 #include "assay/stats/interval.hpp"
+#include "assay/stats/ranks.hpp"
 #include "assay/stats/steady.hpp"
 
 namespace {
@@ -38,6 +39,10 @@ json answer(const json& q) {
   if (f == "covariate") {
     return difference_json(
         stats::with_covariate(adjusted(q.at("a"), q.at("xa")), adjusted(q.at("b"), q.at("xb"))).value().difference);
+  }
+  if (f == "ranks") {
+    const auto found = stats::by_ranks(q.at("a").get<Values>(), q.at("b").get<Values>()).value();
+    return {{"p", found.p}, {"b_above_a", found.b_above_a}};
   }
   if (f == "holm") return stats::holm(q.at("p").get<Values>());
   if (f == "median_interval") {

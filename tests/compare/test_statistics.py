@@ -82,6 +82,37 @@ def test_the_interval_of_the_median_has_the_coverage_of_its_order_statistics(ran
             assert answer == (None if not ranks else [values[max(ranks) - 1], values[n - max(ranks)]])
 
 
+NEVER = 1e9  # what has not ended: above all others, and equal to itself
+
+
+def times_with_caps(random, count, later, capped):
+    """Times of which about a share of `capped` did not end."""
+    times = random.normal(100 + later, 20, count).round()  # so that some are equal
+    return numpy.where(random.uniform(0, 1, count) < capped, NEVER, times)
+
+
+def test_ranks_are_mann_whitney_of_scipy_over_all_ways_to_share_them(random):
+    """40 pairs of small samples with ties: p over every permutation, as SciPy counts them."""
+    samples = [
+        (times_with_caps(random, random.integers(2, 7), 0, 0.2), times_with_caps(random, 6, 20, 0.5)) for _ in range(40)
+    ]
+    every = scipy.stats.PermutationMethod(n_resamples=10_000)  # more than C(12, 6): then it takes each once
+    for (a, b), answer in zip(samples, ask([{"f": "ranks", "a": list(a), "b": list(b)} for a, b in samples])):
+        wanted = scipy.stats.mannwhitneyu(b, a, method=every)
+        assert answer["p"] == pytest.approx(wanted.pvalue, **CLOSE)
+        assert answer["b_above_a"] == pytest.approx(wanted.statistic / (len(a) * len(b)), **CLOSE)
+
+
+def test_ranks_of_many_values_are_the_normal_approximation_of_scipy(random):
+    samples = [(times_with_caps(random, 40, 0, 0.2), times_with_caps(random, 35, 8, 0.4)) for _ in range(40)]
+    answers = ask([{"f": "ranks", "a": list(a), "b": list(b)} for a, b in samples])
+    for (a, b), answer in zip(samples, answers):
+        wanted = scipy.stats.mannwhitneyu(b, a, method="asymptotic")
+        assert answer["p"] == pytest.approx(wanted.pvalue, **CLOSE)
+        assert answer["b_above_a"] == pytest.approx(wanted.statistic / (len(a) * len(b)), **CLOSE)
+    assert min(answer["p"] for answer in answers) < 0.01 < max(answer["p"] for answer in answers)
+
+
 def test_holm_is_never_less_than_the_raw_values_and_equals_its_definition(random):
     p = list(random.uniform(0, 1, 30) ** 3)
     (answer,) = ask([{"f": "holm", "p": p}])

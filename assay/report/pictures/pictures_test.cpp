@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "assay/core/workloads/learning.hpp"
 #include "assay/report/pictures/naming.hpp"
 
 namespace assay::report {
@@ -273,6 +274,46 @@ TEST(Pictures, OfGeneratedTextAreTheCurveTheFirstTokenByPromptAndTokensBySequenc
   ASSERT_EQ(pictures[2].series.size(), 1u);  // of prompts of 100 tokens
   EXPECT_EQ(pictures[2].series[0].marks[1].x, 4);
   EXPECT_EQ(pictures[2].series[0].marks[1].y, 40);
+}
+
+void add_training(Result& result, std::int64_t ns, std::vector<std::int64_t> correct, bool reached = true) {
+  Learned learned;
+  learned.reached = reached;
+  learned.ns = ns;
+  learned.epochs = std::ssize(correct);
+  learned.held_out = 360;
+  learned.correct = std::move(correct);
+  result.details.effective[kLearned].push_back({to_json(learned), 1});
+}
+
+// Three runs of 2, 4 and 6 s, of 1, 2 and 2 epochs: an epoch takes 2, 2 and 3 s, 2 in the middle. After the first 90,
+// 50 and 60 % are right, after the second 90 (it has ended), 100 and 80 %.
+TEST(Pictures, AccuracyOverTimeHasALineForEachFramework) {
+  Evidence evidence;
+  auto first = result_of("a", 32, 100, "one");
+  add_training(first, 2'000'000'000, {324});
+  add_training(first, 4'000'000'000, {180, 360});
+  add_training(first, 6'000'000'000, {216, 288}, false);
+  auto second = result_of("b", 32, 100, "two");
+  add_training(second, 5'000'000'000, {36, 72, 108, 144, 180});
+  auto third = result_of("c", 64, 100, "one");  // another batch: not the same training
+  add_training(third, 1'000'000'000, {324});
+  evidence.results = {first, second, third, result_of("d", 32, 100, "three")};  // the last learns nothing
+  const auto pictures = accuracy_pictures(evidence);
+  ASSERT_EQ(pictures.size(), 2u);
+  ASSERT_EQ(pictures[0].series.size(), 2u);
+  ASSERT_EQ(pictures[1].series.size(), 1u);
+  const auto& marks = pictures[0].series[0].marks;
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_NEAR(marks[0].x, 2, 1e-9);
+  EXPECT_NEAR(marks[1].x, 4, 1e-9);
+  EXPECT_NEAR(marks[0].y, 60, 1e-9);
+  EXPECT_NEAR(marks[1].y, 90, 1e-9);
+  EXPECT_NEAR(*marks[1].low, 80, 1e-9);
+  EXPECT_NEAR(*marks[1].high, 100, 1e-9);
+  EXPECT_NEAR(pictures[0].series[1].marks[4].x, 5, 1e-9);
+  EXPECT_NE(pictures[0].answer.find("90 % after 4 s; 2 of 3 runs ended with the accuracy."), std::string::npos)
+      << pictures[0].answer;
 }
 
 }  // namespace

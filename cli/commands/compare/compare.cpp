@@ -243,7 +243,7 @@ Chosen choose(CompareOptions& o, store::Store& store, std::vector<std::string> c
   out.material = material_of(store, campaigns);
   if (o.of == kOfAccuracy) {
     keep_runs_of_sides(o, out);
-    compare::take_times_to_accuracy(out.material.rows);
+    compare::take_times_to_accuracy(out.material);
   } else if (!o.of.empty()) {
     compare::take_times_of(choice_of<TimeOf>(o.of, "--of"), out.material.rows);
   }

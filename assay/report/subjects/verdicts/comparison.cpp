@@ -63,6 +63,7 @@ json parts_json(const std::vector<compare::PartDifference>& parts) {
 
 /// "12.3 ms *" where no undisturbed run is there.
 std::string median_text(const compare::Side& side) {
+  if (side.not_reached > 0 && !side.median_ns) return fmt::format("not reached ({})", compare::reached_text(side));
   return duration_or_dash(side.median_ns) + (side.of_disturbed ? " *" : "");
 }
 
@@ -80,6 +81,7 @@ json side_json(const compare::Side& side) {
           {"disturbed", side.disturbed},
           {"failed", side.failed},
           {"median_ns", to_json(side.median_ns)},
+          {"not_reached", side.not_reached},
           {"of_disturbed", side.of_disturbed}};
 }
 

@@ -42,7 +42,10 @@ void add_family(const FamiliesData& data, const compare::Family& family, Documen
   for (std::size_t side = 0; side < family.sides.size(); ++side) {
     const auto& one = family.sides[side];
     const bool reference = side == family.reference;
-    table.add({fit(data.names[side], 60), conditions(one.side.trial), duration_or_dash(one.side.median_ns),
+    const bool never = one.side.not_reached > 0 && !one.side.median_ns;
+    table.add({fit(data.names[side], 60), conditions(one.side.trial),
+               never ? fmt::format("not reached ({})", compare::reached_text(one.side))
+                     : duration_or_dash(one.side.median_ns),
                one.ratio ? fmt::format("{:.3f}", *one.ratio) : "-",
                reference ? "reference" : interval_text(one.ratio_interval), std::to_string(one.side.runs)});
   }
@@ -60,6 +63,7 @@ json side_json(const FamiliesData& data, const compare::Standing& standing, std:
           {"runs", side.runs},
           {"disturbed", side.disturbed},
           {"failed", side.failed},
+          {"not_reached", side.not_reached},
           {"median_ns", to_json(side.median_ns)},
           {"ratio", to_json(standing.ratio)},
           {"ratio_interval", interval_json(standing.ratio_interval)}};
