@@ -68,7 +68,7 @@ void add_link_changes(const Question& q, const Cluster& part, std::vector<Change
     }
   }
   if (part.devices_per_node > 1) {
-    changes.push_back(with_links(q, "twice the bandwidth inside of nodes", &Cluster::inside, 2, 1));
+    changes.push_back(with_links(q, "twice the bandwidth inside nodes", &Cluster::inside, 2, 1));
   }
 }
 

@@ -97,7 +97,7 @@ class StepChanges {
 
   void add_machine_ways() {
     with("twice the bandwidth between nodes", [](StepJob& j) { j.device.rail_bytes_per_second *= 2; });
-    with("twice the bandwidth inside of nodes", [](StepJob& j) { j.device.inside_bytes_per_second *= 2; });
+    with("twice the bandwidth inside nodes", [](StepJob& j) { j.device.inside_bytes_per_second *= 2; });
     with("twice the bandwidth of the device's memory", [](StepJob& j) { j.device.sheet.memory_bytes_per_second *= 2; });
     with("twice the --global-batch", [](StepJob& j) { j.plan.microbatches *= 2; });
   }
