@@ -56,7 +56,7 @@ std::size_t stderr_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79U;
 }
 
-Progress::Progress(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard)
+ProgressLine::ProgressLine(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard)
     : heard_(std::move(heard)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), begin_ns_(monotonic_ns()) {
   const auto progress = store.progress(campaign);
   total_ = progress.runs;
@@ -64,16 +64,16 @@ Progress::Progress(store::RunQueue& store, const std::string& campaign, bool qui
   failed_ = progress.failed;
 }
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   clear_line();
 }
 
-void Progress::started(const store::Lease& lease) {
+void ProgressLine::started(const store::Lease& lease) {
   waited_for_.clear();
   show(medians_so_far(lease) + title_of(lease), false);
 }
 
-void Progress::measuring(const store::Lease& lease, std::int64_t median_ns) {
+void ProgressLine::measuring(const store::Lease& lease, std::int64_t median_ns) {
   const auto now = format_duration(static_cast<double>(median_ns));
   const auto before = medians_so_far(lease);
   show(before.empty() ? fmt::format("{} so far, {}", now, title_of(lease))
@@ -81,14 +81,14 @@ void Progress::measuring(const store::Lease& lease, std::int64_t median_ns) {
        false);
 }
 
-void Progress::note_median(const store::Finished& finished) {
+void ProgressLine::note_median(const store::Finished& finished) {
   const auto& median = finished.record.summary.median_ns;
   if (!median) return;
   auto& medians = finished.again ? disturbed_ns_ : medians_ns_;
   medians[finished.record.trial].push_back(static_cast<double>(*median));
 }
 
-void Progress::finished(const store::Lease& lease, const std::vector<store::Finished>& finished) {
+void ProgressLine::finished(const store::Lease& lease, const std::vector<store::Finished>& finished) {
   for (const auto& one : finished) {
     if (one.again) {
       ++again_;
@@ -113,18 +113,18 @@ void Progress::finished(const store::Lease& lease, const std::vector<store::Fini
   if (done_ == total_) show("done", true);
 }
 
-void Progress::waiting(const std::string& why) {
+void ProgressLine::waiting(const std::string& why) {
   if (why == waited_for_) return;
   waited_for_ = why;
   show("waiting: " + why, true);
 }
 
-void Progress::warning(const std::string& what) {
+void ProgressLine::warning(const std::string& what) {
   clear_line();
   std::fprintf(stderr, "assay: %s\n", report::fit(what, 400).c_str());
 }
 
-std::string Progress::medians_so_far(const store::Lease& lease) const {
+std::string ProgressLine::medians_so_far(const store::Lease& lease) const {
   std::string out;
   bool disturbed = false;
   for (const auto& run : lease.runs) {
@@ -139,13 +139,13 @@ std::string Progress::medians_so_far(const store::Lease& lease) const {
   return out + (disturbed ? " so far (disturbed), " : " so far, ");
 }
 
-std::string Progress::time_left() const {
+std::string ProgressLine::time_left() const {
   if (done_here_ < 2 || done_ >= total_) return "";
   const double each = static_cast<double>(monotonic_ns() - begin_ns_) / static_cast<double>(done_here_) / 1e9;
   return ", about " + for_person(static_cast<std::int64_t>(each * static_cast<double>(total_ - done_)) + 1) + " left";
 }
 
-void Progress::show(const std::string& now, bool at_once) {
+void ProgressLine::show(const std::string& now, bool at_once) {
   const std::int64_t time = monotonic_ns();
   if (quiet_ || (!at_once && time - shown_ns_ < (terminal_ ? kTerminalNs : kLogNs))) return;
   shown_ns_ = time;
@@ -161,7 +161,7 @@ void Progress::show(const std::string& now, bool at_once) {
   }
 }
 
-void Progress::clear_line() {
+void ProgressLine::clear_line() {
   if (line_shown_) std::fputs("\r\033[K", stderr);
   line_shown_ = false;
 }

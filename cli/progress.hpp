@@ -21,15 +21,15 @@ std::size_t stderr_width();
 
 /// Shows on stderr what runs now, how much is done and how long the rest may take: one line that is written over on a
 /// terminal, a line now and then elsewhere.
-class Progress : public measure::AgentObserver {
+class ProgressLine : public measure::AgentObserver {
  public:
   /// `heard` is told of every record that counts; true: it says itself why that run failed.
   using Heard = std::function<bool(const Record&)>;
 
-  Progress(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard = {});
-  ~Progress() override;
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressLine(store::RunQueue& store, const std::string& campaign, bool quiet, Heard heard = {});
+  ~ProgressLine() override;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void started(const store::Lease& lease) override;
   bool follows() const override { return terminal_ && !quiet_; }

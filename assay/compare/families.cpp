@@ -52,8 +52,8 @@ std::vector<SidesRows> rows_of_families(const Material& material, const std::vec
 }
 
 /// How `side` stands to `reference`, from the comparison of the two.
-Standing standing_of(const Family& family, std::size_t side, std::size_t reference) {
-  Standing out;
+SideStanding standing_of(const Family& family, std::size_t side, std::size_t reference) {
+  SideStanding out;
   for (const auto& pair : family.pairs) {
     if (pair.first != side && pair.second != side) continue;
     const auto& c = pair.comparison;
@@ -87,14 +87,14 @@ std::size_t fastest_of(const Family& family) {
   return fastest;
 }
 
-Family family_of(const SidesRows& rows, const Material& material, const TrialsById& trials, Reference reference) {
+Family family_of(const SidesRows& rows, const Material& material, const TrialsById& trials, FamilyReference reference) {
   Family family;
   for (std::size_t first = 0; first < rows.size(); ++first) {
     for (std::size_t second = first + 1; second < rows.size(); ++second) {
       family.pairs.push_back({first, second, estimate(rows[first], rows[second], material, trials)});
     }
   }
-  if (reference == Reference::fastest) family.reference = fastest_of(family);
+  if (reference == FamilyReference::fastest) family.reference = fastest_of(family);
   for (std::size_t side = 0; side < rows.size(); ++side) {
     family.sides.push_back(standing_of(family, side, family.reference));
   }
@@ -112,7 +112,7 @@ std::string pair_by_ranks(const Comparison& c, const std::string& first, const s
 
 }  // namespace
 
-Families compare_all(const Material& material, const std::vector<Selector>& sides, Reference reference) {
+Families compare_all(const Material& material, const std::vector<Selector>& sides, FamilyReference reference) {
   ASSAY_CHECK(sides.size() >= 2);
   const auto trials = trials_by_id(material);
   Families out;

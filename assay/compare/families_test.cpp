@@ -47,7 +47,7 @@ struct Measured {
     }
   }
 
-  Families compared(std::size_t sides, Reference reference = Reference::first) const {
+  Families compared(std::size_t sides, FamilyReference reference = FamilyReference::first) const {
     std::vector<Selector> selectors;
     for (std::size_t i = 1; i <= sides; ++i)
       selectors.emplace_back("fake==" + std::to_string(i), rows_, material.trials);
@@ -109,7 +109,7 @@ TEST(Families, AnyTwoSidesAreComparedWithinTheirGroups) {
 TEST(Families, RatiosMayBeToTheFastest) {
   Measured measured;
   for (int i = 0; i < 8; ++i) measured.add_group({std::log(0.8) + (i % 2 == 0 ? 0.01 : -0.01), std::log(1.2)});
-  const auto family = measured.compared(3, Reference::fastest).all.at(0);
+  const auto family = measured.compared(3, FamilyReference::fastest).all.at(0);
   EXPECT_EQ(family.reference, 1u);
   EXPECT_NEAR(*family.sides[0].ratio, 1 / 0.8, 1e-12);
   EXPECT_EQ(family.sides[1].ratio, 1.0);

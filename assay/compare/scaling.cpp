@@ -11,7 +11,7 @@ namespace assay::compare {
 namespace {
 
 /// Adds a point, and its trial where no other point has the same.
-void add_point(const Trial& base, ScalePoint point, ScaleCurve& curve, std::vector<Trial>& trials) {
+void add_point(const Trial& base, CurvePoint point, ScaleCurve& curve, std::vector<Trial>& trials) {
   Trial trial = base;
   trial.workload.batch = point.batch;
   trial.settings.intra_op = point.threads;
@@ -26,7 +26,7 @@ ScaleCurve curve_by_threads(const Trial& base, ScalingKind kind, const std::vect
                             std::vector<Trial>& trials) {
   ScaleCurve curve{kind, ScaledBy::threads, {}};
   for (const auto n : cpus) {
-    ScalePoint point;
+    CurvePoint point;
     point.cpus = point.threads = n;
     point.batch = base.workload.batch * (kind == ScalingKind::weak ? n : 1);
     add_point(base, point, curve, trials);
@@ -40,7 +40,7 @@ ScaleCurve curve_by_instances(const Trial& base, ScalingKind kind, const std::ve
   const auto threads = base.settings.intra_op.value_or(1);
   for (const auto n : cpus) {
     if (n % threads != 0) continue;
-    ScalePoint point;
+    CurvePoint point;
     point.cpus = n;
     point.threads = threads;
     point.instances = n / threads;
@@ -59,7 +59,7 @@ ScaleCurve curve_by_instances(const Trial& base, ScalingKind kind, const std::ve
 }
 
 /// How far `point` is above `first`, given logarithms of their runs' rates.
-void set_speedup(ScalePoint& point, const ScalePoint& first, const std::vector<double>& first_rates,
+void set_speedup(CurvePoint& point, const CurvePoint& first, const std::vector<double>& first_rates,
                  const std::vector<double>& rates, ScalingKind kind) {
   const double speedup = std::exp(stats::mean(rates) - stats::mean(first_rates));
   const double growth = static_cast<double>(point.cpus) / static_cast<double>(first.cpus);

@@ -36,7 +36,7 @@ struct assay::EnumNames<assay::compare::ScaledBy> {
 namespace assay::compare {
 
 /// One number of CPUs of a curve.
-struct ScalePoint {
+struct CurvePoint {
   std::int64_t cpus = 1;
   std::string trial_id;
   std::int64_t instances = 1;
@@ -53,7 +53,7 @@ struct ScalePoint {
 };
 
 template <typename V>
-void describe(V& v, ScalePoint& p) {
+void describe(V& v, CurvePoint& p) {
   required(v, "cpus", p.cpus);
   required(v, "trial_id", p.trial_id);
   required(v, "instances", p.instances);
@@ -72,7 +72,7 @@ void describe(V& v, ScalePoint& p) {
 struct ScaleCurve {
   ScalingKind kind = ScalingKind::strong;
   ScaledBy by = ScaledBy::threads;
-  std::vector<ScalePoint> points;
+  std::vector<CurvePoint> points;
 };
 
 template <typename V>

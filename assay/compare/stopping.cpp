@@ -48,7 +48,7 @@ double seconds_spent(const std::vector<store::RunRow>& rows) {
 }
 
 /// The first look that is not behind yet.
-std::int64_t wanted_runs(const Stop& stop, const Progress& progress, bool out_of_time) {
+std::int64_t wanted_runs(const Stop& stop, const TrialProgress& progress, bool out_of_time) {
   for (const auto look : stats::looks(stop.most_runs)) {
     if (progress.runs < look) return out_of_time ? progress.runs : look;
     if (progress.runs == look && progress.half_width && *progress.half_width <= stop.half_width) return look;
@@ -58,8 +58,8 @@ std::int64_t wanted_runs(const Stop& stop, const Progress& progress, bool out_of
 
 }  // namespace
 
-std::vector<Progress> look(const store::CampaignRow& campaign, const std::vector<store::TrialRow>& trials,
-                           const std::vector<store::RunRow>& rows) {
+std::vector<TrialProgress> look(const store::CampaignRow& campaign, const std::vector<store::TrialRow>& trials,
+                                const std::vector<store::RunRow>& rows) {
   ASSAY_CHECK(campaign.measure.stop.has_value());
   const Stop& stop = *campaign.measure.stop;
   const double confidence = stats::look_confidence(stop.most_runs);
@@ -71,10 +71,10 @@ std::vector<Progress> look(const store::CampaignRow& campaign, const std::vector
     if (row.outcome == OutcomeKind::ok && row.summary.median_ns)
       of_trial.medians_ns.push_back(static_cast<double>(*row.summary.median_ns));
   }
-  std::vector<Progress> out;
+  std::vector<TrialProgress> out;
   for (const auto& trial : trials) {
     const auto& of_trial = values[trial.id];
-    Progress progress;
+    TrialProgress progress;
     progress.runs = of_trial.done;
     progress.half_width =
         campaign.lockstep ? half_width_of_ratio(rows, confidence) : half_width(of_trial.medians_ns, confidence);

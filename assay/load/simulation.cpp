@@ -13,7 +13,7 @@ using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
 class Simulation {
  public:
-  Simulation(const SimulatedServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
+  Simulation(const QueueServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
              const SimulatedPause& pause)
       : server_(server), pause_(pause), ledger_(std::move(schedule), rules) {
     for (std::int64_t i = 0; i < server.workers; ++i) free_at_.push(0);
@@ -74,7 +74,7 @@ class Simulation {
     return sent;
   }
 
-  SimulatedServer server_;
+  QueueServer server_;
   SimulatedPause pause_;
   Ledger ledger_;
   Earliest<std::int64_t> free_at_;
@@ -84,7 +84,7 @@ class Simulation {
 
 }  // namespace
 
-Sent simulate_schedule(const SimulatedServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
+Sent simulate_schedule(const QueueServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
                        const SimulatedPause& pause) {
   return Simulation(server, std::move(schedule), rules, pause).run();
 }

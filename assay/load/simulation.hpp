@@ -8,7 +8,7 @@
 namespace assay::load {
 
 /// A server in virtual time: some workers that serve requests in the order of their arrival.
-struct SimulatedServer {
+struct QueueServer {
   std::int64_t workers = 1;                             ///< 0: all requests at once
   std::function<std::int64_t(std::size_t)> service_ns;  ///< of each request, by its place in the schedule
   std::int64_t stall_at_ns = 0;
@@ -23,7 +23,7 @@ struct SimulatedPause {
 
 /// Sends a schedule in virtual time, by the ledger that real runs use: exact, and the same everywhere. A request with
 /// its connection takes no time but its service and its waiting.
-Sent simulate_schedule(const SimulatedServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
+Sent simulate_schedule(const QueueServer& server, std::vector<Arrival> schedule, const Ledger::Rules& rules,
                        const SimulatedPause& pause = {});
 
 }  // namespace assay::load

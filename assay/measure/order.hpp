@@ -13,8 +13,6 @@
 
 namespace assay::measure {
 
-constexpr std::int64_t kProtocolVersion = 1;
-
 /// One process that assay-rank starts and measures. The n-th of an order writes rank-n.json.
 struct Process {
   std::int64_t part = 0;      ///< which run of the lease it belongs to: its number in a lock-step group, else 0

@@ -43,7 +43,7 @@ TEST(Slurm, JobsAreKnownByOurIdAndNeverStartedTwice) {
         "--output=/home/u/50%% logs/0123456789abcdef-%a.log", "--partition=main", "--exclusive"}) {
     EXPECT_THAT(words, Contains(word));
   }
-  for (const auto& word : words) EXPECT_THAT(word, Not(HasSubstr("mine"))) << "the script is no argument";
+  for (const auto& word : words) EXPECT_THAT(word, Not(HasSubstr("mine"))) << "the script is not an argument";
 }
 
 TEST(Slurm, OptionsThatWouldUndoThisAreRefused) {

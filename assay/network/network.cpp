@@ -29,8 +29,8 @@ const Entry* find(const std::string& name) {
 
 }  // namespace
 
-std::vector<About> all_networks() {
-  std::vector<About> all;
+std::vector<NetworkSummary> all_networks() {
+  std::vector<NetworkSummary> all;
   for (const auto& entry : kNetworks) all.push_back({entry.name, entry.description});
   return all;
 }

@@ -12,13 +12,13 @@ namespace assay::network {
 using Options = std::map<std::string, Scalar>;
 
 /// One of Assay's networks.
-struct About {
+struct NetworkSummary {
   std::string name;
   std::string description;
 };
 
 /// Every network there is, by name.
-std::vector<About> all_networks();
+std::vector<NetworkSummary> all_networks();
 
 bool is_network(const std::string& name);
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
+#include "assay/core/text/file.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/plan/located.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
@@ -279,14 +279,13 @@ Campaign read_spec(std::string_view text, const std::string& file_name, const Ca
 }
 
 Campaign read_spec_file(const std::filesystem::path& path, const Catalog& catalog) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(YamlLimits{}.bytes + 1, '\0');  // one more than is taken, so that a longer file is refused
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || (in.fail() && !in.eof())) {
+  std::string text;
+  try {
+    text = read_file(path, YamlLimits{}.bytes);
+  } catch (const FileError& error) {
     fail(ErrorKind::usage, "{}: the file cannot be read: {}. Check its name and permissions.", path.string(),
-         std::strerror(errno));
+         std::strerror(error.number()));
   }
-  text.resize(static_cast<std::size_t>(in.gcount()));
   return read_spec(text, path.string(), catalog);
 }
 

@@ -54,7 +54,7 @@ TEST(Cgroup, controllers_of_version_1_are_found_where_both_versions_are_mounted)
   root.file("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3\n");
   const auto limits = read_cgroup_limits(root.path());
   EXPECT_EQ(limits.cpus, 2.0);
-  EXPECT_FALSE(limits.memory_bytes.has_value()) << "the largest number is no limit";
+  EXPECT_FALSE(limits.memory_bytes.has_value()) << "the largest number is not a limit";
   EXPECT_THAT(limits.cpuset, Optional(ElementsAre(0, 1, 2, 3)));
 }
 

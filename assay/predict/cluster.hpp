@@ -77,14 +77,14 @@ void describe(V& v, Wire& w) {
   required(v, "bytes_per_second", w.bytes_per_second);
 }
 
-struct Topology {
+struct ClusterTopology {
   TopologyKind kind = TopologyKind::star;
   std::int64_t nodes_per_leaf = 1;  ///< of a fat tree
   double oversubscription = 1;      ///< of a fat tree, at least 1
 };
 
 template <typename V>
-void describe(V& v, Topology& t) {
+void describe(V& v, ClusterTopology& t) {
   required(v, "kind", t.kind);
   v("nodes_per_leaf", t.nodes_per_leaf);
   v("oversubscription", t.oversubscription);
@@ -155,7 +155,7 @@ struct Cluster {
   std::optional<Wire> across;                ///< between nodes; there where there are several
   Sharing across_per = Sharing::node;        ///< node: its devices share one link; device: each has a rail of its own
   std::optional<double> across_burst_bytes;  ///< bytes that pass at once after a pause, where a rate limit lets them
-  Topology topology;                         ///< of the nodes
+  ClusterTopology topology;                  ///< of the nodes
   std::optional<Storage> storage;            ///< null: reading costs nothing that is known
   std::optional<double> price_per_hour;      ///< of a node with all it has
   std::optional<Prices> prices;              ///< of its parts, which price_per_hour adds up

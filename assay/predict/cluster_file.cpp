@@ -69,8 +69,8 @@ Wire read_wire(const Section& section) {
   return wire;
 }
 
-Topology read_topology(const std::string& file, const Yaml& node) {
-  Topology topology;
+ClusterTopology read_topology(const std::string& file, const Yaml& node) {
+  ClusterTopology topology;
   const Keys kinds{"star", "fat_tree"};
   if (node.kind == Yaml::Kind::scalar) {
     if (node.text == "star") return topology;

@@ -6,14 +6,14 @@
 namespace assay::predict {
 namespace {
 
-std::vector<Bucket> each_alone(const std::vector<Gradient>& gradients) {
-  std::vector<Bucket> buckets;
+std::vector<FusedBucket> each_alone(const std::vector<Gradient>& gradients) {
+  std::vector<FusedBucket> buckets;
   for (std::size_t i = 0; i < gradients.size(); ++i) buckets.push_back({i, i, gradients[i].bytes});
   return buckets;
 }
 
-std::vector<Bucket> until_full(const std::vector<Gradient>& gradients, const Fusion& fusion) {
-  std::vector<Bucket> buckets;
+std::vector<FusedBucket> until_full(const std::vector<Gradient>& gradients, const Fusion& fusion) {
+  std::vector<FusedBucket> buckets;
   bool full = true;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (full) buckets.push_back({i, i, 0});
@@ -54,7 +54,7 @@ Ends earliest_ends(const std::vector<Gradient>& gradients, const CollectiveCost&
 }
 
 /// Of all ways to join that end the earliest, one with the fewest buckets: a message costs more than formulas know.
-std::vector<Bucket> fewest_that_end_earliest(const std::vector<Gradient>& gradients, const CollectiveCost& cost) {
+std::vector<FusedBucket> fewest_that_end_earliest(const std::vector<Gradient>& gradients, const CollectiveCost& cost) {
   constexpr double kRounding = 1e-12;
   const auto n = gradients.size();
   const double goal = earliest_ends(gradients, cost).end[n] * (1 + kRounding);
@@ -65,10 +65,10 @@ std::vector<Bucket> fewest_that_end_earliest(const std::vector<Gradient>& gradie
     with.push_back(earliest_ends(gradients, cost, &before));
     before = with.back().end;
   } while (with.back().end[n] > goal && with.size() < n);
-  std::vector<Bucket> buckets;
+  std::vector<FusedBucket> buckets;
   for (auto j = n; j > 0;) {
     const auto first = with.back().from[j];
-    Bucket bucket{first, j - 1, 0};
+    FusedBucket bucket{first, j - 1, 0};
     for (auto i = bucket.first; i <= bucket.last; ++i) bucket.bytes += gradients[i].bytes;
     buckets.push_back(bucket);
     with.pop_back();
@@ -79,8 +79,8 @@ std::vector<Bucket> fewest_that_end_earliest(const std::vector<Gradient>& gradie
 }
 
 /// From the first gradient on: the next one joins where the two together end no later than one after the other.
-std::vector<Bucket> join_where_earlier(const std::vector<Gradient>& gradients, const CollectiveCost& cost) {
-  std::vector<Bucket> buckets;
+std::vector<FusedBucket> join_where_earlier(const std::vector<Gradient>& gradients, const CollectiveCost& cost) {
+  std::vector<FusedBucket> buckets;
   double free = 0;  // when the links are free before the last bucket
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const auto& next = gradients[i];
@@ -103,7 +103,8 @@ std::vector<Bucket> join_where_earlier(const std::vector<Gradient>& gradients, c
 
 }  // namespace
 
-std::vector<Bucket> fuse(const std::vector<Gradient>& gradients, const Fusion& fusion, const CollectiveCost& cost) {
+std::vector<FusedBucket> fuse(const std::vector<Gradient>& gradients, const Fusion& fusion,
+                              const CollectiveCost& cost) {
   if (gradients.empty()) return {};
   switch (fusion.policy) {
     case FusionPolicy::per_tensor:
@@ -113,7 +114,7 @@ std::vector<Bucket> fuse(const std::vector<Gradient>& gradients, const Fusion& f
     case FusionPolicy::greedy:
       return join_where_earlier(gradients, cost);
     case FusionPolicy::one: {
-      Bucket all{0, gradients.size() - 1, 0};
+      FusedBucket all{0, gradients.size() - 1, 0};
       for (const auto& gradient : gradients) all.bytes += gradient.bytes;
       return {all};
     }
@@ -123,7 +124,7 @@ std::vector<Bucket> fuse(const std::vector<Gradient>& gradients, const Fusion& f
   return fewest_that_end_earliest(gradients, cost);
 }
 
-double finish_seconds(const std::vector<Gradient>& gradients, const std::vector<Bucket>& buckets,
+double finish_seconds(const std::vector<Gradient>& gradients, const std::vector<FusedBucket>& buckets,
                       const CollectiveCost& cost) {
   double free = 0;
   for (const auto& bucket : buckets) {

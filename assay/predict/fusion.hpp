@@ -46,17 +46,17 @@ struct Gradient {
 };
 
 /// Gradients [first, last] that travel together.
-struct Bucket {
+struct FusedBucket {
   std::size_t first = 0;
   std::size_t last = 0;
   double bytes = 0;
 };
 
 /// Precondition: ready times do not fall.
-std::vector<Bucket> fuse(const std::vector<Gradient>& gradients, const Fusion& fusion, const CollectiveCost& cost);
+std::vector<FusedBucket> fuse(const std::vector<Gradient>& gradients, const Fusion& fusion, const CollectiveCost& cost);
 
 /// When the last bucket has travelled, one after the other, each once its last gradient is ready.
-double finish_seconds(const std::vector<Gradient>& gradients, const std::vector<Bucket>& buckets,
+double finish_seconds(const std::vector<Gradient>& gradients, const std::vector<FusedBucket>& buckets,
                       const CollectiveCost& cost);
 
 }  // namespace assay::predict

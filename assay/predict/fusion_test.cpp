@@ -17,7 +17,7 @@ double best_by_trying_all(const std::vector<Gradient>& gradients, const Collecti
   double best = std::numeric_limits<double>::infinity();
   const auto n = gradients.size();
   for (unsigned cuts = 0; cuts < (1U << (n - 1)); ++cuts) {
-    std::vector<Bucket> buckets;
+    std::vector<FusedBucket> buckets;
     for (std::size_t i = 0; i < n; ++i) {
       if (i == 0 || (cuts >> (i - 1) & 1U) != 0) buckets.push_back({i, i, 0});
       buckets.back().last = i;

@@ -28,7 +28,7 @@ double storage_seconds(const LayerTable& table, const Cluster& cluster) {
 /// Computes layer after layer and sends buckets as they fill. Both go on at once, and compute is slower meanwhile.
 class Backward {
  public:
-  Backward(const std::vector<Bucket>& buckets, const CollectiveCost& cost, const Practice& practice, double begin,
+  Backward(const std::vector<FusedBucket>& buckets, const CollectiveCost& cost, const Practice& practice, double begin,
            std::vector<Span>* spans)
       : buckets_(buckets), cost_(cost), practice_(practice), now_(begin), spans_(spans) {}
 
@@ -81,7 +81,7 @@ class Backward {
     }
   }
 
-  const std::vector<Bucket>& buckets_;
+  const std::vector<FusedBucket>& buckets_;
   const CollectiveCost& cost_;
   const Practice& practice_;
   double now_;
@@ -118,7 +118,7 @@ void add_forward_spans(const LayerTable& table, std::int64_t times, std::vector<
   }
 }
 
-std::vector<AllReduce> algorithms_in(const std::vector<Bucket>& buckets, const CollectiveCost& cost) {
+std::vector<AllReduce> algorithms_in(const std::vector<FusedBucket>& buckets, const CollectiveCost& cost) {
   std::vector<AllReduce> used;
   for (const auto& bucket : buckets) {
     const auto* found = cost.cheapest(bucket.bytes);
@@ -133,7 +133,7 @@ std::vector<AllReduce> algorithms_in(const std::vector<Bucket>& buckets, const C
 double communicate(const LayerTable& table, const CollectiveCost& all_reduce, const Practice& practice, double begin,
                    Iteration& step, std::vector<Span>* spans) {
   const auto in_backward = scaled(all_reduce, share_in_backward(practice.zero));
-  const auto buckets = all_reduce.choices.empty() ? std::vector<Bucket>{}
+  const auto buckets = all_reduce.choices.empty() ? std::vector<FusedBucket>{}
                                                   : fuse(gradients_of(table, practice), practice.fusion, in_backward);
   Backward backward(buckets, in_backward, practice, begin, spans);
   for (auto layer = table.layers.rbegin(); layer != table.layers.rend(); ++layer) backward.layer(*layer);

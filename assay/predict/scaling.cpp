@@ -17,14 +17,14 @@ LayerTable without_input(LayerTable table) {
   return table;
 }
 
-Limit limit_of(const LayerTable& table, const Cluster& cluster, const Practice& practice) {
+ScaleLimit limit_of(const LayerTable& table, const Cluster& cluster, const Practice& practice) {
   auto no_calls = practice;
   no_calls.call_seconds = 0;
   const double without_compute = iterate(slowed(table, 0), cluster, practice).seconds;
   const double without_communication = iterate(table, without_links(cluster), no_calls).seconds;
   const double no_input = iterate(without_input(table), cluster, practice).seconds;
-  if (no_input < std::min(without_compute, without_communication)) return Limit::input;
-  return without_communication < without_compute ? Limit::communication : Limit::compute;
+  if (no_input < std::min(without_compute, without_communication)) return ScaleLimit::input;
+  return without_communication < without_compute ? ScaleLimit::communication : ScaleLimit::compute;
 }
 
 void add_job(const Question& question, const Cluster& part, ScalePoint& point) {
@@ -68,7 +68,7 @@ void add_link_changes(const Question& q, const Cluster& part, std::vector<Change
     }
   }
   if (part.devices_per_node > 1) {
-    changes.push_back(with_links(q, "twice the bandwidth inside of nodes", &Cluster::inside, 2, 1));
+    changes.push_back(with_links(q, "twice the bandwidth inside nodes", &Cluster::inside, 2, 1));
   }
 }
 
@@ -144,13 +144,13 @@ ScalePoint predict_point(const Question& question, std::int64_t devices) {
   return point;
 }
 
-std::vector<Advice> advise(const Question& question, std::int64_t devices) {
+std::vector<Improvement> advise(const Question& question, std::int64_t devices) {
   constexpr double kLeastGain = 1.01;
   const auto now = predict_point(question, devices);
   std::vector<Change> changes;
   if (devices > 1) add_link_changes(question, part_of(question.cluster, devices), changes);
   add_practice_changes(question, changes);
-  std::vector<Advice> advice;
+  std::vector<Improvement> advice;
   for (const auto& change : changes) {
     const auto then = predict_point(change.question, devices);
     const double gain = then.samples_per_second / now.samples_per_second;

@@ -20,7 +20,7 @@ enum class Scaling {
 };
 
 /// What would shorten a step most if it took no time at all.
-enum class Limit { compute, communication, input };
+enum class ScaleLimit { compute, communication, input };
 
 /// Where a range comes from.
 enum class RangeKind {
@@ -37,7 +37,7 @@ struct assay::EnumNames<assay::predict::Scaling> {
 };
 
 template <>
-struct assay::EnumNames<assay::predict::Limit> {
+struct assay::EnumNames<assay::predict::ScaleLimit> {
   static constexpr std::array<const char*, 3> names{"compute", "communication", "input"};
 };
 
@@ -78,8 +78,8 @@ struct ScalePoint {
   double low_seconds = 0;
   double high_seconds = 0;
   double samples_per_second = 0;
-  double efficiency = 1;         ///< throughput over that of as many single devices
-  Limit limit = Limit::compute;  ///< what would shorten a step most if it took no time
+  double efficiency = 1;                   ///< throughput over that of as many single devices
+  ScaleLimit limit = ScaleLimit::compute;  ///< what would shorten a step most if it took no time
   MemoryUse memory;
   std::optional<bool> fits;  ///< null where the device's memory is not known
   std::optional<double> job_hours;
@@ -106,14 +106,14 @@ void describe(V& v, ScalePoint& p) {
 }
 
 /// Something to change, and what it would give.
-struct Advice {
+struct Improvement {
   std::string change;
   double seconds = 0;  ///< of a step of as many samples
   double gain = 1;     ///< throughput with it over throughput without
 };
 
 template <typename V>
-void describe(V& v, Advice& a) {
+void describe(V& v, Improvement& a) {
   required(v, "change", a.change);
   required(v, "seconds", a.seconds);
   required(v, "gain", a.gain);
@@ -133,7 +133,7 @@ struct ScalingPrediction {
   Scaling scaling = Scaling::weak;
   Practice practice;
   std::vector<ScalePoint> points;
-  std::vector<Advice> advice;  ///< for the last point, most helpful first
+  std::vector<Improvement> advice;  ///< for the last point, most helpful first
   std::vector<std::string> notes;
 };
 
@@ -161,7 +161,7 @@ LayerTable table_at(const Question& question, std::int64_t devices);
 ScalePoint predict_point(const Question& question, std::int64_t devices);
 
 /// What would help on so many devices, most helpful first; only what gains at least 1 %.
-std::vector<Advice> advise(const Question& question, std::int64_t devices);
+std::vector<Improvement> advise(const Question& question, std::int64_t devices);
 
 /// All of it. Precondition: devices is not empty.
 ScalingPrediction predict_scaling(const Question& question, const std::vector<std::int64_t>& devices);

@@ -24,7 +24,7 @@ TEST(Scaling, WeakKeepsTheBatchAndLosesToTheRing) {
   EXPECT_NEAR(point.step.seconds, 18, 1e-6);
   EXPECT_NEAR(point.samples_per_second, 32.0 / 18, 1e-6);
   EXPECT_NEAR(point.efficiency, 3.0 / 18, 1e-6);
-  EXPECT_EQ(point.limit, Limit::communication);
+  EXPECT_EQ(point.limit, ScaleLimit::communication);
   EXPECT_NEAR(predict_point(slow_links(), 1).efficiency, 1, 1e-12);
 }
 
@@ -42,9 +42,9 @@ TEST(Scaling, StrongDividesTheBatch) {
 TEST(Scaling, NamesWhatLimitsAStep) {
   auto question = slow_links();
   question.cluster.across->bytes_per_second = 1e6;
-  EXPECT_EQ(predict_point(question, 4).limit, Limit::compute);
+  EXPECT_EQ(predict_point(question, 4).limit, ScaleLimit::compute);
   question.table.load_seconds = 10;
-  EXPECT_EQ(predict_point(question, 4).limit, Limit::input);
+  EXPECT_EQ(predict_point(question, 4).limit, ScaleLimit::input);
 }
 
 TEST(Scaling, RanksWhatWouldHelp) {

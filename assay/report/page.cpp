@@ -7,7 +7,7 @@
 namespace assay::report {
 namespace {
 
-std::string verdict_html(const Verdict& verdict) {
+std::string verdict_html(const Headline& verdict) {
   std::string out = "<section class=\"verdict\">\n<div>\n";
   out += element("p", verdict.number, " class=\"number\"");
   out += element("p", verdict.interval, " class=\"interval\"");

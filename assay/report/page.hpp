@@ -13,7 +13,7 @@ namespace assay::report {
 constexpr std::int64_t kPageVersion = 1;
 
 /// The one number that a page begins with.
-struct Verdict {
+struct Headline {
   std::string number;    ///< "412 samples/s"
   std::string interval;  ///< "405 to 418 (95 %)", or why there is none
   std::string subject;   ///< what was measured, and how
@@ -21,7 +21,7 @@ struct Verdict {
 };
 
 template <typename V>
-void describe(V& v, Verdict& x) {
+void describe(V& v, Headline& x) {
   required(v, "number", x.number);
   v("interval", x.interval);
   v("subject", x.subject);
@@ -49,7 +49,7 @@ struct ReportPage {
   std::string created_utc;
   std::string assay_version;
   std::vector<std::string> sources;  ///< campaigns and machines, a line each
-  std::optional<Verdict> verdict;    ///< null where no run gave a number
+  std::optional<Headline> verdict;   ///< null where no run gave a number
   std::vector<Picture> pictures;
   TextTable results;
   std::string footer;  ///< what its numbers are; empty: measured ones

@@ -14,7 +14,7 @@ Picture bars() {
   picture.id = "p";
   picture.question = "Why?";
   picture.title = "a < b";
-  picture.x.kind = AxisKind::category;
+  picture.x.kind = PictureAxisKind::category;
   picture.x.categories = {"one", "two"};
   picture.series.push_back({.name = "s", .kind = SeriesKind::bars});
   picture.series[0].marks = {{.x = 0, .low = 0, .high = 30}, {.x = 1, .low = 30, .high = 47}};
@@ -50,7 +50,7 @@ TEST(Page, AxesEndAtRoundNumbersAroundAllMarks) {
 
 TEST(Page, ALogarithmicAxisHasWholeDecadesAndPassesOverZero) {
   Picture picture;
-  picture.y.kind = AxisKind::log;
+  picture.y.kind = PictureAxisKind::log;
   picture.series.push_back({.name = "s", .kind = SeriesKind::dots});
   picture.series[0].marks = {{.x = 1, .y = 0}, {.x = 2, .y = 30}, {.x = 3, .y = 20'000}};
   fit_axes(picture);
@@ -92,8 +92,8 @@ TEST(Page, NumbersAreShort) {
   EXPECT_EQ(short_number(0), "0");
   EXPECT_EQ(short_number(-1500), "-1.5k");
   // From .898 to .901 in steps of .0005 or .001: four digits tell them apart.
-  EXPECT_GE(tick_digits({.title = "", .kind = AxisKind::linear, .low = 0.898, .high = 0.901}), 4);
-  EXPECT_EQ(tick_digits({.title = "", .kind = AxisKind::linear, .low = 0, .high = 50}), 3);
+  EXPECT_GE(tick_digits({.title = "", .kind = PictureAxisKind::linear, .low = 0.898, .high = 0.901}), 4);
+  EXPECT_EQ(tick_digits({.title = "", .kind = PictureAxisKind::linear, .low = 0, .high = 50}), 3);
 }
 
 }  // namespace

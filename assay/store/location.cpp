@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/file.hpp"
 #include "assay/store/secrets.hpp"
 
 namespace assay::store {
@@ -181,18 +182,18 @@ std::string without_secrets(const Url& url) {
 
 /// The first line of the file, which only its owner may read where it holds a password.
 std::string read_location_file(const std::string& path) {
-  std::ifstream file(path);
   struct stat status {};
-  if (!file || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  std::string line;
+  try {
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) file_failed(EINVAL, "read", path);
+    line = read_file(path, kLongestLocation);
+  } catch (const FileError&) {
     fail(
         ErrorKind::usage,
         "--store @{}: there is no such file that can be read. Write the URL of the store into it, or use ./@NAME for a "
         "store whose name begins with @.",
         path);
   }
-  std::string line(kLongestLocation + 1, '\0');
-  file.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(file.gcount()));
   line.resize(std::min(line.find('\n'), line.size()));
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
   if (line.empty() || line.size() > kLongestLocation || line[0] == '@') {

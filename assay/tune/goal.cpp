@@ -29,10 +29,10 @@ Goal parse_goal(const std::string& text) {
   Goal goal;
   const auto at = text.find('@');
   const auto metric = text.substr(0, at);
-  const auto& names = EnumNames<Metric>::names;
+  const auto& names = EnumNames<GoalMetric>::names;
   const auto* const known = std::find(names.begin(), names.end(), metric);
   if (known == names.end()) bad_goal(text);
-  goal.metric = static_cast<Metric>(known - names.begin());
+  goal.metric = static_cast<GoalMetric>(known - names.begin());
   if (at != std::string::npos) {
     auto limit = text.substr(at + 1);
     if (limit.starts_with(kFirstToken)) {
@@ -41,7 +41,7 @@ Goal parse_goal(const std::string& text) {
     }
     goal.limit = parse_tail_limit(limit, "--goal");
   }
-  if (goal.metric == Metric::rate && (!goal.limit || goal.limit_of == TimeOf::first_token)) {
+  if (goal.metric == GoalMetric::rate && (!goal.limit || goal.limit_of == TimeOf::first_token)) {
     fail(ErrorKind::usage, "--goal: a rate needs the limit that it is to keep. Write it such as rate@p99<50ms.");
   }
   return goal;
@@ -76,9 +76,9 @@ stats::Kept judge(const TailLimit& limit, const Tail& tail) {
 
 std::optional<double> cost_of(const Goal& goal, const Summary& summary, const Tail& tail) {
   std::optional<double> seconds;
-  if (goal.metric == Metric::latency) {
+  if (goal.metric == GoalMetric::latency) {
     if (summary.median_ns) seconds = static_cast<double>(*summary.median_ns) / 1e9;
-  } else if (goal.metric == Metric::tokens) {
+  } else if (goal.metric == GoalMetric::tokens) {
     if (summary.generated && summary.generated->output_tokens_per_second > 0)
       seconds = 1 / summary.generated->output_tokens_per_second;
   } else if (summary.samples_per_second && *summary.samples_per_second > 0) {

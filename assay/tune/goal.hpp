@@ -10,7 +10,7 @@
 
 namespace assay::tune {
 
-enum class Metric { latency, throughput, tokens, rate };
+enum class GoalMetric { latency, throughput, tokens, rate };
 
 /// What the steps of a run, or of several, say about a limit.
 struct Tail {
@@ -22,15 +22,15 @@ struct Tail {
 /// What is sought: the shortest step, or the most samples or generated tokens a second, within a bound on the tail
 /// where there is one; or the highest rate of queries whose latencies keep a bound.
 struct Goal {
-  Metric metric = Metric::latency;
+  GoalMetric metric = GoalMetric::latency;
   std::optional<TailLimit> limit;
   TimeOf limit_of = TimeOf::step;  ///< or first_token: until every sequence of an answer has its first token
 
   /// Whether only text that is generated has it.
-  bool of_generation() const { return metric == Metric::tokens || limit_of == TimeOf::first_token; }
+  bool of_generation() const { return metric == GoalMetric::tokens || limit_of == TimeOf::first_token; }
 
   /// Whether the tail of a run decides whether it may be chosen. A rate is found within its limit.
-  bool judges_tail() const { return limit && metric != Metric::rate; }
+  bool judges_tail() const { return limit && metric != GoalMetric::rate; }
 };
 
 /// "latency", "throughput", "throughput@p99<50ms", "tokens@ttft<500ms" (in the median), "rate@p99<50ms". Throws
@@ -65,7 +65,7 @@ struct EnumNames<stats::Kept> {
 };
 
 template <>
-struct EnumNames<tune::Metric> {
+struct EnumNames<tune::GoalMetric> {
   static constexpr std::array<const char*, 4> names{"latency", "throughput", "tokens", "rate"};
 };
 

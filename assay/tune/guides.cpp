@@ -113,7 +113,7 @@ const std::vector<Guide>& guides() {
   return all;
 }
 
-std::optional<std::int64_t> resolve(Count count, const Situation& situation) {
+std::optional<std::int64_t> resolve(Count count, const GuideInput& situation) {
   const auto& r = situation.resources;
   const auto by = [](std::int64_t whole, std::int64_t part) { return std::max<std::int64_t>(whole / part, 1); };
   switch (count) {
@@ -143,7 +143,7 @@ std::optional<std::int64_t> resolve(Count count, const Situation& situation) {
   ASSAY_CHECK(false);
 }
 
-Settings resolve(const Guide& guide, const Situation& situation) {
+Settings resolve(const Guide& guide, const GuideInput& situation) {
   Settings s;
   s.instances = resolve(guide.instances, situation);
   s.inter_op = resolve(guide.inter_op, situation);
@@ -170,7 +170,7 @@ void keep_followed(const plan::WorkerInfo& worker, const char* name, std::option
   value.reset();
 }
 
-Baseline on_worker(const Advice& advised, const plan::WorkerInfo& worker, const Situation& situation) {
+Baseline on_worker(const Advice& advised, const plan::WorkerInfo& worker, const GuideInput& situation) {
   Baseline out{advised.guide, advised.says, advised.settings, advised.inert};
   auto& s = out.settings;
   // Where OpenMP computes the operators, its threads and those of an operator are the same ones.
@@ -203,7 +203,7 @@ bool applies(const plan::WorkerInfo& worker, const std::string& setting) {
          std::find(list.begin(), list.end(), "*") != list.end();
 }
 
-std::int64_t pools_of(const Situation& situation) {
+std::int64_t pools_of(const GuideInput& situation) {
   const double width = situation.width ? situation.width->value() : 1;
   return std::max<std::int64_t>(std::llround(width), 1);
 }
@@ -218,7 +218,7 @@ Settings canonical(Settings s, const Resources& resources) {
   return s;
 }
 
-std::vector<Advice> advice(const Situation& situation) {
+std::vector<Advice> advice(const GuideInput& situation) {
   std::vector<Advice> out;
   for (const auto& guide : guides()) {
     auto& one = out.emplace_back(Advice{guide.name, guide.says, guide.workers, resolve(guide, situation), {}});
@@ -227,7 +227,7 @@ std::vector<Advice> advice(const Situation& situation) {
   return out;
 }
 
-std::vector<Baseline> baselines(const plan::WorkerInfo& worker, const Situation& situation) {
+std::vector<Baseline> baselines(const plan::WorkerInfo& worker, const GuideInput& situation) {
   std::vector<Baseline> out;
   for (const auto& one : advice(situation)) {
     const auto& about = one.workers;
@@ -237,7 +237,7 @@ std::vector<Baseline> baselines(const plan::WorkerInfo& worker, const Situation&
   return out;
 }
 
-std::string explain_rule(const plan::WorkerInfo& worker, const Situation& situation) {
+std::string explain_rule(const plan::WorkerInfo& worker, const GuideInput& situation) {
   const auto pools = pools_of(situation);
   const auto cores = situation.resources.cores;
   std::string text;

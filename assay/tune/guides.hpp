@@ -12,7 +12,7 @@
 namespace assay::tune {
 
 /// What a guide resolves against.
-struct Situation {
+struct GuideInput {
   Resources resources;
   std::optional<network::Width> width;  ///< of the network; null where it is not known, and counts as 1
   std::vector<Allocator> allocators;    ///< installed here, the preferred one first
@@ -28,7 +28,7 @@ struct Advice {
 };
 
 /// Every named guide, resolved. The first is framework-default, which sets nothing.
-std::vector<Advice> advice(const Situation& situation);
+std::vector<Advice> advice(const GuideInput& situation);
 
 /// A guide as it acts on one worker.
 struct Baseline {
@@ -39,16 +39,16 @@ struct Baseline {
 };
 
 /// The guides that are about this worker, without what does nothing on it or on this machine.
-std::vector<Baseline> baselines(const plan::WorkerInfo& worker, const Situation& situation);
+std::vector<Baseline> baselines(const plan::WorkerInfo& worker, const GuideInput& situation);
 
 /// Whether a worker follows a setting.
 bool applies(const plan::WorkerInfo& worker, const std::string& setting);
 
 /// Pools of the paper's rule: the width rounded, at least one.
-std::int64_t pools_of(const Situation& situation);
+std::int64_t pools_of(const GuideInput& situation);
 
 /// The paper's rule for this network and machine, in words, one paragraph a line.
-std::string explain_rule(const plan::WorkerInfo& worker, const Situation& situation);
+std::string explain_rule(const plan::WorkerInfo& worker, const GuideInput& situation);
 
 /// Settings that differ in name only become equal: one instance is none, a binding without choice is none.
 Settings canonical(Settings settings, const Resources& resources);

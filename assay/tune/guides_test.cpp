@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 constexpr network::Width kGooglenet{58, 22};  // W = 2.64, so 3 pools
 
-Situation situation_on(const std::string& machine) {
+GuideInput situation_on(const std::string& machine) {
   return {resources_of(platform::topology_from_synthetic(machine), {}), kGooglenet, {Allocator::tcmalloc}};
 }
 
@@ -22,7 +22,7 @@ std::string counts(const Settings& s) {
   return text(s.instances) + " x " + text(s.inter_op) + " / " + text(s.intra_op) + " / " + text(s.library_threads);
 }
 
-Settings settings_of(const std::string& guide, const Situation& situation) {
+Settings settings_of(const std::string& guide, const GuideInput& situation) {
   for (const auto& one : advice(situation)) {
     if (one.guide == guide) return one.settings;
   }
@@ -121,7 +121,7 @@ plan::WorkerInfo worker_with(std::vector<std::string> settings) {
   return worker;
 }
 
-Baseline baseline(const std::string& name, const plan::WorkerInfo& worker, const Situation& situation) {
+Baseline baseline(const std::string& name, const plan::WorkerInfo& worker, const GuideInput& situation) {
   for (auto& one : baselines(worker, situation)) {
     if (one.name == name) return one;
   }

@@ -19,10 +19,10 @@ std::string subject_of(const std::vector<Trial>& candidates, const Goal& goal) {
 }
 
 /// Samples that one step of a side stands for, or tokens that it writes.
-double samples_of(const Trial& trial, Metric metric) {
+double samples_of(const Trial& trial, GoalMetric metric) {
   const auto& asked = trial.workload.generate;
   const auto of_process =
-      metric == Metric::tokens && asked ? asked->sequences * asked->output_tokens : trial.workload.batch;
+      metric == GoalMetric::tokens && asked ? asked->sequences * asked->output_tokens : trial.workload.batch;
   return static_cast<double>(of_process * trial.settings.instances.value_or(1));
 }
 
@@ -51,8 +51,8 @@ plan::Campaign MeasuredObjective::campaign(const std::string& what) const {
   return campaign;
 }
 
-std::vector<MeasuredObjective::Evaluation> MeasuredObjective::evaluations(const std::string& campaign,
-                                                                          std::size_t candidate) {
+std::vector<MeasuredObjective::MeasuredRun> MeasuredObjective::evaluations(const std::string& campaign,
+                                                                           std::size_t candidate) {
   const store::Filter filter{.campaign = campaign, .trial = ids_[candidate]};
   std::map<std::int64_t, Tail> tails;  // by the run's index
   if (setup_.goal.judges_tail()) {
@@ -65,13 +65,13 @@ std::vector<MeasuredObjective::Evaluation> MeasuredObjective::evaluations(const 
       tails[record.index] = tail_of(*setup_.goal.limit, samples);
     });
   }
-  std::vector<Evaluation> out;
+  std::vector<MeasuredRun> out;
   for (auto& row : store_.runs(filter)) out.push_back({row, tails[row.index]});
   std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.row.index < y.row.index; });
   return out;
 }
 
-void MeasuredObjective::count(const Evaluation& one, std::size_t candidate) {
+void MeasuredObjective::count(const MeasuredRun& one, std::size_t candidate) {
   ++spent_.runs;
   spent_.seconds += static_cast<double>(one.row.duration_ns) / 1e9;
   tails_[candidate].samples += one.tail.samples;
@@ -103,7 +103,7 @@ std::vector<std::optional<double>> MeasuredObjective::measure(const std::vector<
   return out;
 }
 
-std::optional<double> MeasuredObjective::log_ratio(const Evaluation& a, const Evaluation& b, std::size_t index_a,
+std::optional<double> MeasuredObjective::log_ratio(const MeasuredRun& a, const MeasuredRun& b, std::size_t index_a,
                                                    std::size_t index_b) const {
   if (a.row.outcome != OutcomeKind::ok || b.row.outcome != OutcomeKind::ok) return {};
   if (!setup_.lockstep) {
@@ -113,7 +113,7 @@ std::optional<double> MeasuredObjective::log_ratio(const Evaluation& a, const Ev
   }
   if (!b.row.digest.pair_log_ratio) return {};
   double ratio = *b.row.digest.pair_log_ratio;  // of steps
-  if (const auto metric = setup_.goal.metric; metric != Metric::latency) {
+  if (const auto metric = setup_.goal.metric; metric != GoalMetric::latency) {
     ratio += std::log(samples_of(setup_.candidates[index_a], metric) / samples_of(setup_.candidates[index_b], metric));
   }
   return ratio + std::log(penalty_of(setup_.goal, b.tail) / penalty_of(setup_.goal, a.tail));

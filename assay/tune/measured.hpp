@@ -37,7 +37,7 @@ class MeasuredObjective : public Objective {
 
   std::vector<std::optional<double>> measure(const std::vector<std::size_t>& candidates) override;
   std::vector<double> race(std::size_t a, std::size_t b, std::int64_t pairs) override;
-  Spent spent() const override { return spent_; }
+  SearchCost spent() const override { return spent_; }
   bool within_limit(std::size_t candidate) const override;
 
   /// That steps are judged by; null also where every run looks for a rate within it.
@@ -51,13 +51,13 @@ class MeasuredObjective : public Objective {
 
  private:
   plan::Campaign campaign(const std::string& what) const;
-  struct Evaluation {
+  struct MeasuredRun {
     store::RunRow row;
     Tail tail;  ///< where the goal has a limit
   };
-  std::vector<Evaluation> evaluations(const std::string& campaign, std::size_t candidate);
-  void count(const Evaluation& one, std::size_t candidate);
-  std::optional<double> log_ratio(const Evaluation& a, const Evaluation& b, std::size_t index_a,
+  std::vector<MeasuredRun> evaluations(const std::string& campaign, std::size_t candidate);
+  void count(const MeasuredRun& one, std::size_t candidate);
+  std::optional<double> log_ratio(const MeasuredRun& a, const MeasuredRun& b, std::size_t index_a,
                                   std::size_t index_b) const;
 
   MeasuredSetup setup_;
@@ -68,7 +68,7 @@ class MeasuredObjective : public Objective {
   std::map<std::size_t, std::int64_t> asked_;
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> raced_;
   std::map<std::size_t, Tail> tails_;
-  Spent spent_;
+  SearchCost spent_;
 };
 
 }  // namespace assay::tune

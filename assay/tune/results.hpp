@@ -49,14 +49,14 @@ void describe(V& v, Gain& g) {
 }
 
 /// One step on the way from framework-default to the best: what one kind of settings gains, those before it in place.
-struct Factor {
+struct GainFactor {
   std::string name;      ///< scheduler pools, operator threads, prompts, library, placement, computation
   std::string settings;  ///< "intra_op=1": what it changed
   Ratio gain;
 };
 
 template <typename V>
-void describe(V& v, Factor& f) {
+void describe(V& v, GainFactor& f) {
   required(v, "name", f.name);
   required(v, "settings", f.settings);
   required(v, "gain", f.gain);
@@ -103,14 +103,14 @@ void describe(V& v, Entry& e) {
 }
 
 /// How the best settings stand to the limit of the goal.
-struct LimitVerdict {
+struct LimitOutcome {
   std::int64_t samples = 0;                      ///< steps of the best, in the search and after it
   std::int64_t over = 0;                         ///< of those: took longer than the limit
   stats::Kept verdict = stats::Kept::undecided;  ///< by the binomial bound, at 99 % confidence
 };
 
 template <typename V>
-void describe(V& v, LimitVerdict& l) {
+void describe(V& v, LimitOutcome& l) {
   required(v, "samples", l.samples);
   required(v, "over", l.over);
   required(v, "verdict", l.verdict);
@@ -129,9 +129,9 @@ struct Results {
   /// framework-default over the gain.
   std::optional<double> seconds;
   bool within_limit = true;           ///< no more of the best's steps than allowed took longer than the limit
-  std::optional<LimitVerdict> limit;  ///< whether that is proved; null where the goal has no limit
+  std::optional<LimitOutcome> limit;  ///< whether that is proved; null where the goal has no limit
   std::vector<Gain> gains;
-  std::vector<Factor> factors;  ///< empty where less than two kinds of settings differ from framework-default
+  std::vector<GainFactor> factors;  ///< empty where less than two kinds of settings differ from framework-default
   std::vector<Tried> tried;
   std::vector<Entry> journal;
 };

@@ -33,17 +33,17 @@ Numbers as_values(const std::vector<std::int64_t>& counts) {
 /// Decides for each setting whether it is varied; tells why not.
 class KnobChooser {
  public:
-  KnobChooser(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation, Space& space)
+  KnobChooser(const SpaceRequest& request, const plan::WorkerInfo& worker, const GuideInput& situation, Space& space)
       : request_(request), worker_(worker), situation_(situation), r_(situation.resources), space_(space) {}
 
   Knobs choose() {
     Knobs knobs;
     const auto mode = request_.named.front().workload.mode;
-    if (wants("instances", request_.metric == Metric::throughput && mode == Mode::infer,
-              mode == Mode::train               ? "each would train a network of its own"
-              : mode == Mode::generate          ? "each would hold the weights again; name them, or --sequences"
-              : request_.metric == Metric::rate ? kOneQueue
-                                                : "side by side they make no step shorter")) {
+    if (wants("instances", request_.metric == GoalMetric::throughput && mode == Mode::infer,
+              mode == Mode::train                   ? "each would train a network of its own"
+              : mode == Mode::generate              ? "each would hold the weights again; name them, or --sequences"
+              : request_.metric == GoalMetric::rate ? kOneQueue
+                                                    : "side by side they make no step shorter")) {
       knobs.instances = as_values(thread_counts(r_.usable_cores()));
     }
     // More pools than operators that can run at once stay idle; some more, because the width is only an average.
@@ -101,7 +101,7 @@ class KnobChooser {
 
   const SpaceRequest& request_;
   const plan::WorkerInfo& worker_;
-  const Situation& situation_;
+  const GuideInput& situation_;
   const Resources& r_;
   Space& space_;
 };
@@ -157,7 +157,7 @@ void add_combinations(const Trial& base, const Knobs& knobs, std::vector<Trial>&
 /// Every batch limit and wait of the queue that was not named, on top of one trial. A wait is a share of the limit on
 /// latency, of which it takes that much.
 std::vector<Trial> with_queues(const Trial& base, const SpaceRequest& request) {
-  if (request.metric != Metric::rate) return {base};
+  if (request.metric != GoalMetric::rate) return {base};
   std::vector<std::int64_t> batches{base.workload.batch};
   if (request.fixed.count("batch") == 0) batches = {1, 2, 4, 8, 16, 32};
   std::vector<Trial> out;
@@ -223,7 +223,7 @@ std::vector<std::int64_t> thread_counts(std::int64_t most) {
   return counts;
 }
 
-Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation) {
+Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const GuideInput& situation) {
   ASSAY_CHECK(!request.named.empty());
   Space space;
   const auto knobs = KnobChooser(request, worker, situation, space).choose();
@@ -248,7 +248,7 @@ std::vector<std::string> varied_of(const std::vector<Trial>& trials) {
   return names_that_vary(values_of(trials));
 }
 
-std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const Situation& situation) {
+std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const GuideInput& situation) {
   const auto pools = pools_of(situation);
   const auto cores = situation.resources.usable_cores();
   std::vector<Settings> out;

@@ -15,7 +15,7 @@ namespace assay::tune {
 struct SpaceRequest {
   std::vector<Trial> named;     ///< every combination of the values that were named; at least one trial
   std::set<std::string> fixed;  ///< settings that were named: nothing is added to their values
-  Metric metric = Metric::latency;
+  GoalMetric metric = GoalMetric::latency;
   std::optional<TailLimit> limit = {};  ///< of a rate: waits are chosen by it
 };
 
@@ -38,13 +38,13 @@ std::vector<std::int64_t> thread_counts(std::int64_t most);
 /// queue.
 /// Threads in all are at most twice as many as can run at once, unless a number of threads was named. What changes
 /// numbers (precision), what is compiled and layouts vary only by name.
-Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const Situation& situation);
+Space space_of(const SpaceRequest& request, const plan::WorkerInfo& worker, const GuideInput& situation);
 
 /// Names of settings, precision, batch, batch_wait, sequences and cache_precision in which trials differ.
 std::vector<std::string> varied_of(const std::vector<Trial>& trials);
 
 /// The paper's rule shared out among 1, 2, 4, … instances, as far as the worker follows it.
-std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const Situation& situation);
+std::vector<Settings> shared_rule(const plan::WorkerInfo& worker, const GuideInput& situation);
 
 /// What a Gaussian process sees of each: logarithms of instances, inter_op, intra_op, of all threads over the cores and
 /// of the batch, times the sequences where text is generated; then of prefill_threads, where they vary; and a column

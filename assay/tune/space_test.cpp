@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-Situation situation_on(const std::string& machine, std::optional<double> quota = {}) {
+GuideInput situation_on(const std::string& machine, std::optional<double> quota = {}) {
   return {resources_of(platform::topology_from_synthetic(machine), quota), network::Width{58, 22}, {}};
 }
 
@@ -24,7 +24,7 @@ plan::WorkerInfo worker_with(std::vector<std::string> settings) {
   return worker;
 }
 
-SpaceRequest request_for(Metric metric) {
+SpaceRequest request_for(GoalMetric metric) {
   Trial trial;
   trial.workload.network = "toy";
   return {{trial}, {}, metric};
@@ -55,8 +55,8 @@ TEST(ThreadCounts, are_powers_of_two_what_lies_between_and_the_end) {
 }
 
 TEST(Space, of_latency_on_two_cores_is_every_number_of_threads) {
-  const auto space =
-      space_of(request_for(Metric::latency), worker_with({"inter_op", "intra_op"}), situation_on("pack:1 core:2 pu:1"));
+  const auto space = space_of(request_for(GoalMetric::latency), worker_with({"inter_op", "intra_op"}),
+                              situation_on("pack:1 core:2 pu:1"));
   EXPECT_THAT(titles(space), ElementsAre("inter_op=1 intra_op=1", "inter_op=1 intra_op=2", "inter_op=2 intra_op=1",
                                          "inter_op=2 intra_op=2"));
   EXPECT_THAT(space.varied, ElementsAre("inter_op", "intra_op"));
@@ -65,11 +65,11 @@ TEST(Space, of_latency_on_two_cores_is_every_number_of_threads) {
 
 TEST(Space, of_throughput_binds_several_instances_and_bounds_all_threads) {
   const auto space =
-      space_of(request_for(Metric::throughput), worker_with({"intra_op"}), situation_on("pack:1 core:2 pu:1"));
+      space_of(request_for(GoalMetric::throughput), worker_with({"intra_op"}), situation_on("pack:1 core:2 pu:1"));
   EXPECT_THAT(titles(space), ElementsAre("intra_op=1", "intra_op=2", "instances=2 intra_op=1",
                                          "affinity=compact instances=2 intra_op=1", "instances=2 intra_op=2",
                                          "affinity=compact instances=2 intra_op=2"));
-  for (const auto& one : space_of(request_for(Metric::throughput), worker_with({"inter_op", "intra_op"}),
+  for (const auto& one : space_of(request_for(GoalMetric::throughput), worker_with({"inter_op", "intra_op"}),
                                   situation_on("pack:2 [numa] core:8 pu:1"))
                              .candidates) {
     const auto& s = one.settings;
@@ -80,7 +80,7 @@ TEST(Space, of_throughput_binds_several_instances_and_bounds_all_threads) {
 }
 
 TEST(Space, of_training_has_one_instance_unless_more_are_named) {
-  auto request = request_for(Metric::throughput);
+  auto request = request_for(GoalMetric::throughput);
   request.named[0].workload.mode = Mode::train;
   const auto situation = situation_on("pack:1 core:2 pu:1");
   const auto space = space_of(request, worker_with({"intra_op"}), situation);
@@ -96,7 +96,7 @@ TEST(Space, of_training_has_one_instance_unless_more_are_named) {
 }
 
 TEST(Space, of_generation_varies_how_prompts_are_read) {
-  auto request = request_for(Metric::tokens);
+  auto request = request_for(GoalMetric::tokens);
   request.named[0].workload.mode = Mode::generate;
   request.named[0].workload.generate = Generation{.prompt_tokens = 100, .cache_precision = {}};
   const auto situation = situation_on("pack:1 core:2 pu:1");
@@ -121,7 +121,7 @@ TEST(Space, of_generation_varies_how_prompts_are_read) {
 
 TEST(Space, under_a_quota_has_few_threads_and_binds_nothing) {
   const auto space =
-      space_of(request_for(Metric::throughput), worker_with({"intra_op"}), situation_on("pack:1 core:8 pu:1", 1));
+      space_of(request_for(GoalMetric::throughput), worker_with({"intra_op"}), situation_on("pack:1 core:8 pu:1", 1));
   EXPECT_THAT(titles(space), ElementsAre("intra_op=1", "intra_op=2"));
   EXPECT_THAT(space.left_out, Contains(HasSubstr("affinity: under a quota")));
 }
@@ -131,7 +131,7 @@ TEST(Space, varies_what_the_worker_follows_and_the_machine_offers) {
   worker.inert = {{"inter_op", "one operator at a time"}};
   auto situation = situation_on("pack:1 core:1 pu:1");
   situation.allocators = {Allocator::tcmalloc, Allocator::jemalloc};
-  const auto space = space_of(request_for(Metric::latency), worker, situation);
+  const auto space = space_of(request_for(GoalMetric::latency), worker, situation);
   EXPECT_THAT(titles(space), ElementsAre("intra_op=1", "intra_op=1 spin=false", "allocator=tcmalloc intra_op=1",
                                          "allocator=tcmalloc intra_op=1 spin=false", "allocator=jemalloc intra_op=1",
                                          "allocator=jemalloc intra_op=1 spin=false"));
@@ -140,7 +140,7 @@ TEST(Space, varies_what_the_worker_follows_and_the_machine_offers) {
 }
 
 TEST(Space, takes_what_is_named_as_it_is_and_precision_only_by_name) {
-  auto request = request_for(Metric::latency);
+  auto request = request_for(GoalMetric::latency);
   request.named[0].settings.intra_op = 64;
   request.fixed = {"intra_op"};
   const auto one = space_of(request, worker_with({"intra_op"}), situation_on("pack:1 core:2 pu:1"));

@@ -200,7 +200,7 @@ class Tuner {
 };
 
 /// A guide without its instances: they would not share the queue.
-void share_one_process(Baseline& baseline, const Situation& situation) {
+void share_one_process(Baseline& baseline, const GuideInput& situation) {
   auto& settings = baseline.settings;
   if (settings.instances.value_or(1) == 1) return;
   baseline.inert.push_back(fmt::format("instances={}: {}", *settings.instances, kOneQueue));
@@ -212,7 +212,7 @@ void share_one_process(Baseline& baseline, const Situation& situation) {
 }  // namespace
 
 Candidates candidates_of(const Space& space, const Trial& base, const plan::WorkerInfo& worker,
-                         const Situation& situation, Metric metric) {
+                         const GuideInput& situation, GoalMetric metric) {
   Candidates out;
   std::map<std::string, std::size_t> places;
   for (const auto& trial : space.candidates) place_of(trial, out.trials, places);
@@ -225,11 +225,11 @@ Candidates candidates_of(const Space& space, const Trial& base, const plan::Work
     return place;
   };
   for (auto& baseline : baselines(worker, situation)) {
-    if (metric == Metric::rate) share_one_process(baseline, situation);
+    if (metric == GoalMetric::rate) share_one_process(baseline, situation);
     const auto place = add_seed(baseline.settings);
     out.rivals.push_back({std::move(baseline), place});
   }
-  if (metric == Metric::throughput && base.workload.mode == Mode::infer) {
+  if (metric == GoalMetric::throughput && base.workload.mode == Mode::infer) {
     for (const auto& settings : shared_rule(worker, situation)) add_seed(settings);
   }
   return out;

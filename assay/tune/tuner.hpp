@@ -25,7 +25,7 @@ struct Candidates {
 
 /// The space with every guide in it. `base` is what a guide's settings are put into.
 Candidates candidates_of(const Space& space, const Trial& base, const plan::WorkerInfo& worker,
-                         const Situation& situation, Metric metric);
+                         const GuideInput& situation, GoalMetric metric);
 
 struct TuneOptions {
   Budget budget;

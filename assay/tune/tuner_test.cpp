@@ -66,10 +66,10 @@ TEST(Candidates, hold_every_guide_once_and_seeds_are_distinct) {
   plan::WorkerInfo worker;
   worker.name = "tensorflow";
   worker.settings = {"inter_op", "intra_op"};
-  Situation situation{kTwoNodes, network::Width{58, 22}, {}};
-  SpaceRequest request{{trial_with({})}, {}, Metric::throughput};
+  GuideInput situation{kTwoNodes, network::Width{58, 22}, {}};
+  SpaceRequest request{{trial_with({})}, {}, GoalMetric::throughput};
   const auto space = space_of(request, worker, situation);
-  const auto all = candidates_of(space, trial_with({}), worker, situation, Metric::throughput);
+  const auto all = candidates_of(space, trial_with({}), worker, situation, GoalMetric::throughput);
   std::set<std::string> ids;
   for (const auto& trial : all.trials) EXPECT_TRUE(ids.insert(trial_id(trial)).second) << title(trial);
   EXPECT_EQ(all.rivals.front().baseline.name, "framework-default");
@@ -94,7 +94,7 @@ TEST(Candidates, keep_the_users_variables_in_every_guide) {
   worker.name = "tensorflow";
   auto base = trial_with({});
   base.settings.env = {{"MINE", "1"}};
-  const auto all = candidates_of({}, base, worker, {kTwoNodes, {}, {}}, Metric::latency);
+  const auto all = candidates_of({}, base, worker, {kTwoNodes, {}, {}}, GoalMetric::latency);
   for (const auto& rival : all.rivals) EXPECT_EQ(all.trials[rival.candidate].settings.env.at("MINE"), "1");
 }
 

@@ -68,8 +68,8 @@ Observer::Observer(const AuditRequest& request) : request_(request) {
   }
 }
 
-Observation Observer::observe(std::int64_t seed) const {
-  Observation seen;
+AuditRound Observer::observe(std::int64_t seed) const {
+  AuditRound seen;
   request_.started("the whole network");
   seen.whole = observe_process({batch_, kLayers, many_seconds_}, seed);
   request_.started("a quarter of the samples");

@@ -37,7 +37,7 @@ struct SeenProcess {
 
 /// A round: the same stack of layers whole, with a quarter of the samples, and with a quarter of the layers. Each has
 /// weights and inputs of its own.
-struct Observation {
+struct AuditRound {
   SeenProcess whole;
   SeenProcess fewer_samples;
   SeenProcess fewer_layers;
@@ -54,7 +54,7 @@ class Observer {
   explicit Observer(const AuditRequest& request);
 
   /// A round in fresh processes. Throws measure::WorkerFailure, and Error where a file is not as it should be.
-  Observation observe(std::int64_t seed) const;
+  AuditRound observe(std::int64_t seed) const;
 
  private:
   struct Size;

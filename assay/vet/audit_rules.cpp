@@ -47,20 +47,20 @@ double least_step_cpu_ns(const SeenProcess& process) {
   return least_over(process, [](const SeenTurn& turn) { return step_cpu_ns(turn); });
 }
 
-bool evaluates(const Observation& seen) {
+bool evaluates(const AuditRound& seen) {
   return seen.whole.turns.front().evaluate_cpu_ns && seen.fewer_samples.turns.front().evaluate_cpu_ns;
 }
 
 /// CPU time that an evaluate takes besides its work, to write the answer: what it takes more than a step where there is
 /// little work.
-double besides_work_ns(const Observation& seen) {
+double besides_work_ns(const AuditRound& seen) {
   return std::max(0.0, median_over(seen.fewer_samples, [](const SeenTurn& turn) {
                     return static_cast<double>(*turn.evaluate_cpu_ns) - step_cpu_ns(turn);
                   }));
 }
 
 /// CPU time of the whole work, in an evaluate where the worker can: steps may have left something out.
-double work_cpu_ns(const Observation& seen) {
+double work_cpu_ns(const AuditRound& seen) {
   if (!evaluates(seen)) return least_step_cpu_ns(seen.whole);
   return least_over(seen.whole, [](const SeenTurn& turn) { return static_cast<double>(*turn.evaluate_cpu_ns); });
 }
@@ -80,7 +80,7 @@ AuditCheck judged(AuditCheck check, bool holds, std::string seen) {
   return check;
 }
 
-AuditCheck check_output(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_output(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("output", "A timed step computes what evaluate computes.",
                     fmt::format("at most {:.0e} away", limits.output));
   double worst = 0;
@@ -93,7 +93,7 @@ AuditCheck check_output(const Observation& seen, const AuditLimits& limits) {
   return judged(check, worst <= limits.output, fmt::format("{:.1e} away", worst));
 }
 
-AuditCheck check_other_values(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_other_values(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("other_values", "Other weights and inputs give another output.",
                     fmt::format("more than {:.0e} away", limits.other_output));
   if (seen.whole.output.empty() || seen.fewer_samples.output.size() > seen.whole.output.size()) {
@@ -106,7 +106,7 @@ AuditCheck check_other_values(const Observation& seen, const AuditLimits& limits
   return judged(check, difference > limits.other_output, fmt::format("{:.1e} away", difference));
 }
 
-AuditCheck check_late_output(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_late_output(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("late_output", "The output is that of a timed step; nothing is computed for it alone.",
                     fmt::format("less than {:.0f} % of a step", 100 * limits.late));
   if (!seen.whole.turns.front().one_with_output) return not_tried(check, kNoOutput);
@@ -118,7 +118,7 @@ AuditCheck check_late_output(const Observation& seen, const AuditLimits& limits)
   return judged(check, share < limits.late, fmt::format("{:.0f} %", 100 * share));
 }
 
-AuditCheck check_clock(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_clock(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("clock", "Samples add up to the time that passed.",
                     fmt::format("{:.0f} to 100 % of it", 100 * limits.clock));
   // The time that a command takes besides its steps, and the turn in which the least else came in between.
@@ -133,7 +133,7 @@ AuditCheck check_clock(const Observation& seen, const AuditLimits& limits) {
   return judged(check, share >= limits.clock && most <= 1, fmt::format("{:.1f} %", 100 * (most > 1 ? most : share)));
 }
 
-AuditCheck check_pause(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_pause(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("pause", "A pause put upon the worker among its steps is in one of its samples.",
                     fmt::format("a sample of at least {:.0f} ms", 1e-6 * limits.pause * kPauseNs));
   if (!seen.whole.longest_ns) return not_tried(check, "its steps were over before they could be stopped");
@@ -141,7 +141,7 @@ AuditCheck check_pause(const Observation& seen, const AuditLimits& limits) {
   return judged(check, longest_ns >= limits.pause * kPauseNs, fmt::format("the longest {:.1f} ms", 1e-6 * longest_ns));
 }
 
-AuditCheck check_repeats(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_repeats(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("repeats", "Every sample is measured: no two in a row are the same to the nanosecond.",
                     fmt::format("at most {:.0f} % of them", 100 * limits.repeats));
   double repeats = 0;
@@ -155,7 +155,7 @@ AuditCheck check_repeats(const Observation& seen, const AuditLimits& limits) {
   return judged(check, repeats <= std::max(1.0, limits.repeats * pairs), fmt::format("{} of {}", repeats, pairs));
 }
 
-AuditCheck check_busy(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_busy(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("busy", "While steps are timed the worker computes and does not sleep.",
                     fmt::format("at least {:.0f} % of the time", 100 * limits.busy));
   const double share = median_over(seen.whole, [](const SeenTurn& turn) {
@@ -164,14 +164,14 @@ AuditCheck check_busy(const Observation& seen, const AuditLimits& limits) {
   return judged(check, share >= limits.busy, fmt::format("{:.0f} %", 100 * share));
 }
 
-AuditCheck check_idle(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_idle(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("idle", "When samples are reported their work is done: nothing goes on computing.",
                     fmt::format("less than {:.0f} % of the time", 100 * limits.idle));
   const double share = static_cast<double>(seen.whole.idle_cpu_ns) / static_cast<double>(kIdleNs);
   return judged(check, share < limits.idle, fmt::format("{:.0f} %", 100 * share));
 }
 
-AuditCheck check_growth(const char* name, const char* rule, const Observation& seen, const SeenProcess& fewer,
+AuditCheck check_growth(const char* name, const char* rule, const AuditRound& seen, const SeenProcess& fewer,
                         const AuditLimits& limits) {
   auto check = make(name, rule, fmt::format("{:g} to {:g} times", limits.least_growth, limits.most_growth));
   const double growth = least_step_cpu_ns(seen.whole) / least_step_cpu_ns(fewer);
@@ -179,7 +179,7 @@ AuditCheck check_growth(const char* name, const char* rule, const Observation& s
                 fmt::format("{:.1f} times", growth));
 }
 
-AuditCheck check_cost(const Observation& seen, const AuditLimits& limits) {
+AuditCheck check_cost(const AuditRound& seen, const AuditLimits& limits) {
   auto check = make("cost", "A timed step uses as much CPU time as the same work untimed: nothing is skipped or kept.",
                     fmt::format("at least {:.0f} % of it", 100 * limits.cost));
   if (!evaluates(seen)) return not_tried(check, kNoEvaluate);
@@ -193,7 +193,7 @@ AuditCheck check_cost(const Observation& seen, const AuditLimits& limits) {
 
 }  // namespace
 
-std::vector<AuditCheck> judge(const Observation& seen, const AuditLimits& limits) {
+std::vector<AuditCheck> judge(const AuditRound& seen, const AuditLimits& limits) {
   return {check_output(seen, limits),
           check_other_values(seen, limits),
           check_late_output(seen, limits),

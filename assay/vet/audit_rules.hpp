@@ -24,6 +24,6 @@ struct AuditLimits {
 };
 
 /// Holds what was seen in a round to every rule, in the order in which they are shown.
-std::vector<AuditCheck> judge(const Observation& seen, const AuditLimits& limits = {});
+std::vector<AuditCheck> judge(const AuditRound& seen, const AuditLimits& limits = {});
 
 }  // namespace assay::vet

@@ -39,13 +39,13 @@ SeenProcess process_of(std::int64_t step_ns, std::vector<float> output) {
 }
 
 /// A worker that does what it should: 20 ms a step, 5 ms for a quarter.
-Observation honest() {
-  Observation seen{process_of(20 * kMs, {1, 2, 3, 4}), process_of(5 * kMs, {5}), process_of(5 * kMs, {1, 2, 3, 4})};
+AuditRound honest() {
+  AuditRound seen{process_of(20 * kMs, {1, 2, 3, 4}), process_of(5 * kMs, {5}), process_of(5 * kMs, {1, 2, 3, 4})};
   seen.whole.longest_ns = kPauseNs + 15 * kMs;
   return seen;
 }
 
-std::vector<std::string> with(const Observation& seen, Judgement judgement) {
+std::vector<std::string> with(const AuditRound& seen, Judgement judgement) {
   std::vector<std::string> names;
   for (const auto& check : judge(seen)) {
     if (check.judgement == judgement) names.push_back(check.name);
@@ -53,7 +53,7 @@ std::vector<std::string> with(const Observation& seen, Judgement judgement) {
   return names;
 }
 
-std::vector<std::string> alarms(const Observation& seen) {
+std::vector<std::string> alarms(const AuditRound& seen) {
   return with(seen, Judgement::alarm);
 }
 

@@ -44,7 +44,7 @@ class Conformance {
     if (!worker.check.is_null()) trial_.workload = from_json<Workload>(worker.check, "worker.json: check");
   }
 
-  std::vector<Check> run() {
+  std::vector<RuleCheck> run() {
     rule("answers prepare with its versions", [&] {
       auto session = start();
       const auto prepared = session->prepare(request(trial_), kLimitSeconds);
@@ -93,7 +93,7 @@ class Conformance {
 
  private:
   void rule(const std::string& text, const std::function<void()>& body) {
-    Check check{text, false, ""};
+    RuleCheck check{text, false, ""};
     try {
       body();
       check.passed = true;
@@ -197,12 +197,12 @@ class Conformance {
 
   const plan::WorkerInfo& worker_;
   Trial trial_;
-  std::vector<Check> checks_;
+  std::vector<RuleCheck> checks_;
 };
 
 }  // namespace
 
-std::vector<Check> check_conformance(const plan::WorkerInfo& worker) {
+std::vector<RuleCheck> check_conformance(const plan::WorkerInfo& worker) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::signal(SIGPIPE, SIG_IGN);
   return Conformance(worker).run();

@@ -1,10 +1,11 @@
 #include "assay/vet/tensor.hpp"
 
 #include <cmath>
-#include <fstream>
+#include <cstring>
 
 #include "assay/core/error.hpp"
 #include "assay/core/tensors.hpp"
+#include "assay/core/text/file.hpp"
 
 namespace assay::vet {
 namespace {
@@ -16,26 +17,23 @@ constexpr std::int64_t kMostOutputBytes = std::int64_t{8} << 30;
 Tensor read_tensor(const std::filesystem::path& path, const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) fail(ErrorKind::bad_input, "it left no file with its output");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorKind::bad_input, "it left no file with its output");
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
-  std::string first(8, '\0');
-  file.read(first.data(), 8);
-  const std::size_t length =
-      tensors_header_length(std::string_view(first.data(), static_cast<std::size_t>(file.gcount())));
-  std::string header(length, '\0');
-  file.read(header.data(), static_cast<std::streamsize>(length));
+  const std::size_t length = tensors_header_length(read_file_part(path, 0, 8));
+  const std::string header = read_file_part(path, 8, length);
   const std::int64_t begin = 8 + static_cast<std::int64_t>(length);
-  if (!file || size > kMostOutputBytes) fail(ErrorKind::bad_input, "its output file of {} bytes is cut off", size);
+  if (header.size() < length || size > kMostOutputBytes) {
+    fail(ErrorKind::bad_input, "its output file of {} bytes is cut off", size);
+  }
   const auto tensors = read_tensors_header(header, size - begin);
   const auto it = tensors.find(name);
   if (it == tensors.end() || it->second.type != TensorType::f32) {
     fail(ErrorKind::bad_input, "its output file has no tensor '{}' of fp32", name);
   }
   Tensor tensor{it->second.shape, std::vector<float>(static_cast<std::size_t>(it->second.end - it->second.begin) / 4)};
-  file.seekg(begin + it->second.begin);
-  file.read(reinterpret_cast<char*>(tensor.values.data()), it->second.end - it->second.begin);
-  if (!file) fail(ErrorKind::bad_input, "its output file is cut off");
+  const auto bytes = static_cast<std::size_t>(it->second.end - it->second.begin);
+  const std::string data = read_file_part(path, static_cast<std::size_t>(begin + it->second.begin), bytes);
+  if (data.size() < bytes) fail(ErrorKind::bad_input, "its output file is cut off");
+  std::memcpy(tensor.values.data(), data.data(), bytes);
   return tensor;
 }
 

@@ -161,7 +161,7 @@ MISTAKES_OF_FEW = {
             ),
         },
     ),
-    "positions from behind": _in(
+    "positions from the end": _in(
         _ORT_SEQUENCES, "transformer", {"assay_graph.sinusoids(node))": "assay_graph.sinusoids(node)[::-1].copy())"}
     ),
     "a shared table with the other sign": _in(
@@ -242,7 +242,7 @@ MISTAKES_OF_JAX = {
         "llama",
         {_JAX_HEADS: 'reshape(batch, positions, a["heads"] // key_heads, key_heads, -1).swapaxes(2, 3)'},
     ),
-    "positions from behind": _in(
+    "positions from the end": _in(
         _JAX_SEQUENCES, "transformer", {"assay_graph.sinusoids(node)": "assay_graph.sinusoids(node)[::-1]"}
     ),
     "a shared table with the other sign": _in(
@@ -280,7 +280,7 @@ MISTAKES_OF_LIBTORCH = {
     "padding counted": _libtorch(
         "pools.cpp", "inception_v3", {"w.ceil, counted)": "w.ceil, !counted)"}, ("--option", "image=75")
     ),
-    "padding behind in front": _libtorch(
+    "padding after in front": _libtorch(
         "convolutions.cpp", "cosmoflow", {"{moves.padding.at(i), behind[i]}": "{behind[i], moves.padding.at(i)}"}
     ),
     "upper half of the products": _libtorch(
@@ -327,7 +327,7 @@ def make(place, env, mistake):
     text = path.read_text()
     for right, wrong in mistake.replaced.items():
         if right not in text:
-            raise SystemExit(f"{path.name} has no {right!r}: the mistake must be planted anew")
+            raise SystemExit(f"{path.name} has no {right!r}: the mistake must be planted again")
         text = text.replace(right, wrong)
     path.write_text(text)
     if mistake.built:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/protocol.hpp"
 #include "assay/core/text/json.hpp"
 #include "workers/common/module.hpp"
 
@@ -52,7 +53,7 @@ void take_turns(assay::worker::Channel& channel, assay::worker::Framework& frame
     }
     const auto prepared = framework.prepare(assay::from_json<assay::worker::Prepare>(command, ""));
     send(channel, {{"type", "prepared"},
-                   {"protocol", assay::worker::kProtocol},
+                   {"protocol", assay::kProtocolVersion},
                    {"versions", prepared.versions},
                    {"parameters", assay::to_json(prepared.parameters)},
                    {"effective", assay::json::object()}});

@@ -115,7 +115,7 @@ class Campaign {
         material_.rows.push_back(row);
       }
     }
-    return compare::compare_all(material_, selectors_, compare::Reference::first).all.at(0);
+    return compare::compare_all(material_, selectors_, compare::FamilyReference::first).all.at(0);
   }
 
  private:

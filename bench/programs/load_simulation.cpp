@@ -29,8 +29,8 @@ Arrivals poisson(double rate, std::int64_t requests, std::int64_t seed) {
   return arrivals;
 }
 
-SimulatedServer deterministic(std::int64_t workers) {
-  SimulatedServer server;
+QueueServer deterministic(std::int64_t workers) {
+  QueueServer server;
   server.workers = workers;
   server.service_ns = [](std::size_t) { return kServiceNs; };
   return server;
@@ -149,7 +149,7 @@ std::vector<Known> known_servers() {
 JudgedLimit run_at(const Known& known, double rate, std::int64_t requests, std::int64_t seed) {
   auto arrivals = poisson(rate, requests, seed);
   arrivals.warm_up_seconds = 0.1 * static_cast<double>(requests) / rate;
-  SimulatedServer server;
+  QueueServer server;
   std::mt19937_64 random(static_cast<std::uint64_t>(seed) * 7919 + 1);
   server.service_ns = [&](std::size_t) {
     if (!known.exponential) return kServiceNs;

@@ -86,7 +86,7 @@ class NoisyObjective : public assay::tune::Objective {
 
   std::vector<std::optional<double>> measure(const std::vector<std::size_t>& candidates) override;
   std::vector<double> race(std::size_t a, std::size_t b, std::int64_t pairs) override;
-  assay::tune::Spent spent() const override { return {runs_, static_cast<double>(runs_)}; }
+  assay::tune::SearchCost spent() const override { return {runs_, static_cast<double>(runs_)}; }
 
   double evaluate(std::size_t candidate);
 

@@ -40,7 +40,7 @@ constexpr const char* kBegin = R"(# Completion of assay for bash, written by `as
 _assay() {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= words= i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    # What stands behind "--" is another program's.
+    # What comes after "--" is another program's.
     [[ ${COMP_WORDS[i]} == -- ]] && return
     case "$command ${COMP_WORDS[i]}" in
 )";

@@ -183,7 +183,7 @@ class CommonRefusal {
 /// over.
 measure::AgentEnd measure_on(const RunOptions& o, store::Store& store, const plan::Catalog& catalog,
                              plan::Campaign& campaign, const std::string& id, StopSources& stop,
-                             const Progress::Heard& heard) {
+                             const ProgressLine::Heard& heard) {
   constexpr std::int64_t kMostRuns = 1000;
   const auto begin = monotonic_ns();
   const bool grows = !o.time.empty() && !o.runs_given && !campaign.measure.stop;

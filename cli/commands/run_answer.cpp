@@ -55,7 +55,7 @@ std::string verdicts_text(store::Store& store, const std::string& campaign) {
   std::vector<compare::Selector> sides;
   for (const auto& row : material.trials) sides.emplace_back("trial:" + row.id, store.campaigns(), material.trials);
   std::string out;
-  for (const auto& family : compare::compare_all(material, sides, compare::Reference::first).all) {
+  for (const auto& family : compare::compare_all(material, sides, compare::FamilyReference::first).all) {
     for (const auto& pair : family.pairs) {
       if (pair.first == 0) out += verdict_line(pair.comparison);
     }

@@ -64,8 +64,8 @@ std::optional<network::Width> width_of(const Workload& workload) {
 }
 
 /// `platform` is left empty where the machine is only described.
-tune::Situation situation_of(const TuneFlags& o, const Workload& workload, std::string& platform) {
-  tune::Situation situation;
+tune::GuideInput situation_of(const TuneFlags& o, const Workload& workload, std::string& platform) {
+  tune::GuideInput situation;
   if (o.machine.empty()) {
     const auto machine = platform::this_machine();
     platform = machine.id;
@@ -85,7 +85,7 @@ tune::Situation situation_of(const TuneFlags& o, const Workload& workload, std::
 struct Prepared {
   report::TunePlan plan;
   tune::Goal goal;
-  tune::Situation situation;
+  tune::GuideInput situation;
   std::string platform;  ///< id of this machine
   const plan::WorkerInfo* worker = nullptr;
 };
@@ -111,7 +111,7 @@ void check_generation(const tune::Goal& goal, const std::vector<Trial>& trials) 
 
 /// A search for a rate is that of the scenario server, with the limit of the goal.
 void add_queries(const tune::Goal& goal, const PlanFlags& flags, plan::TrialSweep& sweep) {
-  if (goal.metric != tune::Metric::rate) return;
+  if (goal.metric != tune::GoalMetric::rate) return;
   for (const auto& [axis, text] : flags.axes) {
     if (axis != "scenario" && axis != "rate" && axis != "slo") continue;
     fail(ErrorKind::usage, "--{} {}: the goal {} says all of that. Leave it out.", axis, shown(text), title(goal));
@@ -239,7 +239,7 @@ int tune_here(const TuneFlags& o) {
   const auto stop = stop_signals();
   const auto store = store::open_store(o.work.store, store::Access::create);
   tune::MeasuredSetup setup{name, o.seed, {}, prepared.goal, prepared.plan.candidates.trials};
-  const bool in_turns = o.apart || prepared.goal.metric == tune::Metric::rate;  // a search for a rate has no steps
+  const bool in_turns = o.apart || prepared.goal.metric == tune::GoalMetric::rate;  // a search for a rate has no steps
   setup.lockstep = !in_turns && !prepared.situation.resources.quota;
   setup.measure.phases = false;  // a search needs steps alone
   apply(o.measure, setup.measure);

@@ -38,7 +38,7 @@ void say_going_on(const store::Progress& progress, const std::string& campaign) 
 }
 
 measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
-                          const std::string& campaign, bool lockstep, int stop_fd, const Progress::Heard& heard) {
+                          const std::string& campaign, bool lockstep, int stop_fd, const ProgressLine::Heard& heard) {
   store::SpooledQueue queue(store, spool_of(flags));
   auto options = agent_options(flags, queue);
   options.campaign = campaign;
@@ -47,7 +47,7 @@ measure::AgentEnd work_on(const WorkFlags& flags, store::Store& store, const pla
   if (lockstep) options.known_memory = known_memory(store, campaign);
   const auto launcher = launcher_of(options);
   if (!flags.quiet && flags.says_goes_on) say_going_on(store.progress(campaign), campaign);
-  Progress progress(store, campaign, flags.quiet, heard);
+  ProgressLine progress(store, campaign, flags.quiet, heard);
   return work_with(queue, [&] { return measure::Agent(queue, catalog, *launcher, progress, options).work(stop_fd); });
 }
 
@@ -215,7 +215,7 @@ std::string plan_with_failed(store::Store& store, plan::Campaign& campaign, bool
 
 measure::AgentEnd work_on_planned(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
                                   plan::Campaign campaign, const std::string& id, int stop_fd,
-                                  const Progress::Heard& heard) {
+                                  const ProgressLine::Heard& heard) {
   for (;;) {
     const auto progress = store.progress(id);
     const bool done = progress.ready + progress.leased == 0;  // then no agent need look

@@ -61,7 +61,7 @@ std::string plan_with_failed(store::Store& store, plan::Campaign& campaign, bool
 /// further at every look.
 measure::AgentEnd work_on_planned(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,
                                   plan::Campaign campaign, const std::string& id, int stop_fd,
-                                  const Progress::Heard& heard = {});
+                                  const ProgressLine::Heard& heard = {});
 
 /// Plans a campaign and works on it. Its id is left in `id` at once.
 measure::AgentEnd work(const WorkFlags& flags, store::Store& store, const plan::Catalog& catalog,

@@ -1,5 +1,7 @@
 """scripts/check-arrows finds planted violations and is silent on what is allowed."""
 
+import importlib.machinery
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,39 @@ def test_a_folder_of_more_than_thirty_files_is_named(tmp_path):
     code, lines = check(tmp_path, {})
     assert code == 1
     assert [line.partition(":")[0] for line in lines] == ["assay/plan"]
+
+
+def test_a_type_name_that_two_headers_define_is_named_with_both(tmp_path):
+    twice = ["struct A {", "class A : public B<int> {", "class A final {", "enum class A : char {", "using A = int;"]
+    files = {f"assay/plan/a{i}.hpp": f"namespace n{i} {{\n{text}\n" for i, text in enumerate(twice)}
+    code, lines = check(tmp_path, files)
+    assert code == 1
+    assert lines[0] == "A: a type in " + ", ".join(files)
+    assert lines[1].startswith("1 type names are defined in more than one header, 0 before. ")
+    assert len(lines) == 2
+
+
+def test_names_in_types_in_tests_and_of_declarations_are_not_counted(tmp_path):
+    texts = {
+        "assay/plan/a.hpp": "struct A {\n  struct B {\n  };\n};\nclass C;\nusing base::D;\n",
+        "assay/plan/b.hpp": "struct B {\n};\nclass C {\n};\nusing base::D;\n",
+        "assay/plan/a_fixture.hpp": "struct A {\n};\n",
+        "assay/plan/a.cpp": "struct A {\n};\n",
+        "assay/plan/c.hpp": "template <>\nstruct EnumNames<A> {\n};\n",
+        "assay/plan/d.hpp": "template <>\nstruct EnumNames<B> {\n};\ntemplate <>\nstruct assay::EnumNames<C> {\n};\n",
+        "bench/a.hpp": "struct A {\n};\n",
+    }
+    assert check(tmp_path, texts) == (0, [])
+
+
+def test_fewer_shared_names_than_written_must_be_written():
+    loader = importlib.machinery.SourceFileLoader("check_arrows", str(ROOT / "scripts/check-arrows"))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_arrows", loader))
+    loader.exec_module(script)
+    shared = {"A": ["a.hpp", "b.hpp"]}
+    assert list(script.wrong_count(shared, 1)) == []
+    assert len(list(script.wrong_count(shared, 0))) == 2
+    assert [line[:12] for line in script.wrong_count(shared, 2)] == ["1 type names"]
 
 
 def test_our_own_tree_has_no_violation():

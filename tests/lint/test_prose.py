@@ -68,3 +68,52 @@ def test_help_is_looked_at_too(tmp_path):
 def test_our_pages_pass():
     done = subprocess.run([ROOT / "scripts/check-prose"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+CPP = r"""// This is no error.
+#include "behind.hpp"
+const char quote = '"';  /* it is told */
+const auto many = 1'000;
+const auto a = f("A quota is not an error.",
+                 "the rate is "
+                 "no rate \"here\"");
+const auto raw = R"sql(
+it lies in a table
+)sql";
+"""
+
+
+def test_strings_of_cpp_are_looked_at_and_comments_are_not(tmp_path):
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "a.cpp").write_text(CPP)
+    code, lines = check(tmp_path, "# Page\n")
+    assert code == 1
+    assert [line.partition(";")[0] for line in lines] == ['cli/a.cpp:6: "is no"', 'cli/a.cpp:8: "lies in"']
+
+
+PYTHON = '''"""What this is told."""
+
+
+def f(path):
+    """It lies in a folder."""
+    # It is made anew.
+    return "Made " "anew.", f"{path} is none"
+'''
+
+
+@pytest.mark.parametrize("name", ["scripts/a", "workers/a.py"])
+def test_strings_of_python_are_looked_at_and_comments_are_not(tmp_path, name):
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text("#!/usr/bin/env python3\n" + PYTHON)
+    code, lines = check(tmp_path, "# Page\n")
+    assert code == 1
+    assert sorted(line.partition(";")[0] for line in lines) == [f'{name}:8: "anew"', f'{name}:8: "is none"']
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "workers/a/README.md"])
+def test_pages_of_engineers_are_looked_at_too(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("It lies in a folder.\n")
+    code, lines = check(tmp_path, "# Page\n")
+    assert (code, len(lines)) == (1, 1)
+    assert lines[0].startswith(f"{name}:1: ")

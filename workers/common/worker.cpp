@@ -5,6 +5,7 @@
 #include <new>
 
 #include "assay/core/clock.hpp"
+#include "assay/core/protocol.hpp"
 #include "workers/common/answer.hpp"
 
 namespace assay {
@@ -69,7 +70,8 @@ class Session {
     if (is_prepared_) fail(ErrorKind::bad_input, "prepare came twice");
     std::int64_t protocol = 0;
     mapping::Reader{command, kRoot}.required("protocol", protocol);
-    if (protocol != kProtocol) refuse("protocol {} was asked for, this worker speaks {}.", protocol, kProtocol);
+    if (protocol != kProtocolVersion)
+      refuse("protocol {} was asked for, this worker speaks {}.", protocol, kProtocolVersion);
     const auto asked = from_json<Prepare>(command, kRoot);
     check(asked.workload);
     check(asked.settings);
@@ -79,7 +81,7 @@ class Session {
     ranks_ = asked.ranks;
     has_values_ = asked.values.has_value();
     channel_.send(text_of({{"type", "prepared"},
-                           {"protocol", kProtocol},
+                           {"protocol", kProtocolVersion},
                            {"versions", prepared_.versions},
                            {"parameters", to_json(prepared_.parameters)},
                            {"weights_bytes", to_json(prepared_.weights_bytes)},

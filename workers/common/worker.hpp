@@ -12,8 +12,6 @@
 
 namespace assay::worker {
 
-constexpr std::int64_t kProtocol = 1;
-
 /// The worker cannot do this workload or setting: becomes an `error` of kind `refused`. Name what it cannot do.
 class Refused : public std::runtime_error {
  public:

@@ -53,6 +53,25 @@ class Unfinished {
   std::filesystem::path path_;
 };
 
+/// From where the file is.
+std::string read_at_most(std::ifstream& file, std::size_t most, const char* what, const std::filesystem::path& path) {
+  constexpr std::size_t kAtFirst = 64u << 10;
+  std::string text;
+  // Room grows with what is read: the most may be a gigabyte, and the file of no known size.
+  for (std::size_t room = kAtFirst; text.size() < most; room *= 2) {
+    const auto before = text.size();
+    const auto wanted = std::min(room, most - before);
+    text.resize(before + wanted);
+    // A folder opens and fails to be read.
+    if (file.read(text.data() + before, static_cast<std::streamsize>(wanted)).bad()) {
+      file_failed(errno, what, path.string());
+    }
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+    if (!file) break;
+  }
+  return text;
+}
+
 }  // namespace
 
 void write_durably(const std::filesystem::path& path, const std::string& text) {
@@ -69,23 +88,15 @@ void write_durably(const std::filesystem::path& path, const std::string& text) {
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t limit, const char* what) {
-  constexpr std::size_t kAtFirst = 64u << 10;
   std::ifstream file(path, std::ios::binary);
   if (!file) file_failed(errno, what, path.string());
-  std::string text;
-  // Room grows with what is read: the limit may be a gigabyte, and the file of no known size.
-  for (std::size_t room = kAtFirst; text.size() <= limit; room *= 2) {
-    const auto before = text.size();
-    const auto wanted = std::min(room, limit + 1 - before);
-    text.resize(before + wanted);
-    // A folder opens and fails to be read.
-    if (file.read(text.data() + before, static_cast<std::streamsize>(wanted)).bad()) {
-      file_failed(errno, what, path.string());
-    }
-    text.resize(before + static_cast<std::size_t>(file.gcount()));
-    if (!file) break;
-  }
-  return text;
+  return read_at_most(file, limit + 1, what, path);
+}
+
+std::string read_file_part(const std::filesystem::path& path, std::size_t begin, std::size_t length) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || !file.seekg(static_cast<std::streamoff>(begin))) file_failed(errno, "read", path.string());
+  return read_at_most(file, length, "read", path);
 }
 
 }  // namespace assay

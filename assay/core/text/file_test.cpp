@@ -49,9 +49,22 @@ TEST_F(ReadFile, GivesOneByteMoreThanTheLimit) {
   }
 }
 
+TEST_F(ReadFile, GivesAPartAndNoMoreThanThereIs) {
+  const auto text = bytes(200000);
+  const auto path = with(text);
+  for (const std::size_t begin : {0, 8, 65535, 65536, 199990, 200000, 200001}) {
+    for (const std::size_t length : {0, 8, 65536, 65537, 300000}) {
+      const auto wanted = begin < text.size() ? text.substr(begin, length) : "";
+      EXPECT_TRUE(read_file_part(path, begin, length) == wanted) << begin << ", " << length;
+    }
+  }
+}
+
 TEST_F(ReadFile, RefusesFoldersAndWhatIsNotThere) {
   EXPECT_THROW(read_file(folder_, 10), FileError);
   EXPECT_THROW(read_file(folder_ / "nothing", 10), FileError);
+  EXPECT_THROW(read_file_part(folder_, 0, 10), FileError);
+  EXPECT_THROW(read_file_part(folder_ / "nothing", 0, 10), FileError);
 }
 
 }  // namespace

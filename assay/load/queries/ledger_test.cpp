@@ -18,8 +18,8 @@ std::vector<Arrival> at_ms(const std::vector<std::int64_t>& times) {
   return schedule;
 }
 
-SimulatedServer server(std::int64_t workers, std::int64_t service_ms) {
-  SimulatedServer one;
+QueueServer server(std::int64_t workers, std::int64_t service_ms) {
+  QueueServer one;
   one.workers = workers;
   one.service_ns = [service_ms](std::size_t) { return service_ms * kMs; };
   return one;

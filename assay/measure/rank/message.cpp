@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "assay/core/protocol.hpp"
 #include "assay/measure/order.hpp"
 
 namespace assay::measure {

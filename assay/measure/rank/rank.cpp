@@ -26,7 +26,7 @@ constexpr double kMostMeetSeconds = 8;
 /// The state of one process being measured.
 class Rank {
  public:
-  Rank(const Order& order, std::size_t number, const Surroundings& surroundings)
+  Rank(const Order& order, std::size_t number, const RankContext& surroundings)
       : order_(order),
         measure_(order.measure),
         process_(order.processes.at(number)),
@@ -333,7 +333,7 @@ class Rank {
   std::vector<std::string> environment_;
   std::optional<HostEnergy> energy_;  ///< in the first process of a host
   std::optional<Gang> gang_;          ///< where this is one of several ranks
-  Watch watch_;
+  WorkerWatch watch_;
   const StartSession& start_session_;
   std::unique_ptr<Session> session_;
   std::optional<Steps> steps_;
@@ -342,7 +342,7 @@ class Rank {
 
 }  // namespace
 
-RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings) {
+RankResult run_rank(const Order& order, std::size_t number, const RankContext& surroundings) {
   return Rank(order, number, surroundings).run();
 }
 

@@ -14,6 +14,6 @@ constexpr int kRankDiskError = 64;
 /// Carries out process `number` of an order: pins itself, starts the worker, measures, ends the worker's whole tree.
 /// Whatever the worker does is an outcome of the result. The caller must be a subreaper without other children.
 /// Told to stop, the result is `interrupted`.
-RankResult run_rank(const Order& order, std::size_t number, const Surroundings& surroundings);
+RankResult run_rank(const Order& order, std::size_t number, const RankContext& surroundings);
 
 }  // namespace assay::measure

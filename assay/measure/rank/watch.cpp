@@ -12,11 +12,11 @@ constexpr double kStoppedSeconds = 3;
 
 }  // namespace
 
-void Watch::check_stop() const {
+void WorkerWatch::check_stop() const {
   if (around_.stop != 0) worker_failed(OutcomeKind::interrupted, "Assay was asked to stop");
 }
 
-void Watch::look(pid_t worker, Gang* gang) {
+void WorkerWatch::look(pid_t worker, Gang* gang) {
   check_stop();
   check_others(worker, gang);
   // The worker itself at every look, everything it started once a second: walking a tree costs CPU that is measured.
@@ -26,7 +26,7 @@ void Watch::look(pid_t worker, Gang* gang) {
   check_memory(worker, whole_tree);
 }
 
-void Watch::check_others(pid_t worker, Gang* gang) {
+void WorkerWatch::check_others(pid_t worker, Gang* gang) {
   if (gang != nullptr) {
     gang->attend();
     check_stopped(worker);
@@ -36,7 +36,7 @@ void Watch::check_others(pid_t worker, Gang* gang) {
 }
 
 /// The other ranks would wait for it without end.
-void Watch::check_stopped(pid_t worker) {
+void WorkerWatch::check_stopped(pid_t worker) {
   if (!platform::is_stopped(worker)) {
     stopped_since_ns_ = 0;
     return;
@@ -48,13 +48,13 @@ void Watch::check_stopped(pid_t worker) {
 }
 
 /// On another host than the agent nothing tells that the agent is gone or has given the run up, but this.
-void Watch::check_directory() const {
+void WorkerWatch::check_directory() const {
   if (std::error_code error; !std::filesystem::exists(around_.directory, error) && !error) {
     worker_failed(OutcomeKind::interrupted, "nobody waits for this run any more: its directory is gone");
   }
 }
 
-void Watch::check_memory(pid_t worker, bool whole_tree) const {
+void WorkerWatch::check_memory(pid_t worker, bool whole_tree) const {
   const std::int64_t resident =
       platform::resident_bytes(whole_tree ? worker_tree(energy_) : std::vector<pid_t>{worker});
   if (resident <= memory_limit_) return;

@@ -13,7 +13,7 @@
 namespace assay::measure {
 
 /// What a process of a run stands in.
-struct Surroundings {
+struct RankContext {
   const std::filesystem::path& directory;  ///< of the run
   Sync& sync;                              ///< with the other processes on this host
   const volatile std::sig_atomic_t& stop;  ///< becomes non-zero when the caller is told to end
@@ -21,11 +21,11 @@ struct Surroundings {
 };
 
 /// Looks, while a worker works, for reasons to end it. Each is thrown as WorkerFailure.
-class Watch {
+class WorkerWatch {
  public:
   /// `number` is this process in its run. All outlive this.
-  Watch(const Surroundings& surroundings, std::int64_t number, std::int64_t memory_limit_bytes,
-        const std::optional<HostEnergy>& energy)
+  WorkerWatch(const RankContext& surroundings, std::int64_t number, std::int64_t memory_limit_bytes,
+              const std::optional<HostEnergy>& energy)
       : around_(surroundings), number_(number), memory_limit_(memory_limit_bytes), energy_(energy) {}
 
   /// Is somebody telling us to stop?
@@ -39,7 +39,7 @@ class Watch {
   void check_directory() const;
   void check_memory(pid_t worker, bool whole_tree) const;
 
-  const Surroundings& around_;
+  const RankContext& around_;
   const std::int64_t number_;
   const std::int64_t memory_limit_;
   const std::optional<HostEnergy>& energy_;

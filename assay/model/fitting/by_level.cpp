@@ -143,10 +143,10 @@ Law ByLevel::refit(const Law& law, const Table& table) const {
   return joined(form, problem.solved(values, own), own);
 }
 
-std::vector<Found> ByLevel::constants(const Law& law) const {
-  std::vector<std::vector<Found>> of_levels;
+std::vector<FittedConstant> ByLevel::constants(const Law& law) const {
+  std::vector<std::vector<FittedConstant>> of_levels;
   for (const auto& level : *by_.names) of_levels.push_back(family_.constants(law_at(law, level)));
-  std::vector<Found> all;
+  std::vector<FittedConstant> all;
   for (std::size_t c = 0; c < of_levels.front().size(); ++c) {
     const auto& first = of_levels.front()[c];
     const bool own = std::find(law.own.begin(), law.own.end(), first.name) != law.own.end();

@@ -18,7 +18,7 @@ class ByLevel : public Family {
   std::optional<std::string> refusal(const Table& table) const override;
   Law fit(const Table& table, const Effort& effort) const override;
   Law refit(const Law& law, const Table& table) const override;
-  std::vector<Found> constants(const Law& law) const override;
+  std::vector<FittedConstant> constants(const Law& law) const override;
 
  private:
   std::vector<Table> by_level(const Table& table) const;

@@ -48,8 +48,8 @@ Law Family::with_constants(Law law, const std::vector<double>& values) const {
   return law;
 }
 
-std::vector<Found> coefficients(const Law& law) {
-  std::vector<Found> found;
+std::vector<FittedConstant> coefficients(const Law& law) {
+  std::vector<FittedConstant> found;
   for (std::size_t k = 0; k < law.terms.size(); ++k) {
     const auto& term = law.terms[k];
     found.push_back({term.meaning.empty() ? fmt::format("c{}", k) : term.meaning, term.coefficient, false, ""});

@@ -18,7 +18,7 @@ struct Effort {
 };
 
 /// A number that was found, by its name in the family's formula.
-struct Found {
+struct FittedConstant {
   std::string name;
   double value = 0;
   bool exponent = false;  ///< else a coefficient, which is not negative
@@ -45,7 +45,7 @@ class Family {
   virtual Law refit(const Law& law, const Table& table) const = 0;
 
   /// The constants that were fitted, in an order that refit() keeps.
-  virtual std::vector<Found> constants(const Law& law) const = 0;
+  virtual std::vector<FittedConstant> constants(const Law& law) const = 0;
 
   /// The same terms with these values of its constants, in their order.
   virtual Law with_constants(Law law, const std::vector<double>& values) const;
@@ -67,7 +67,7 @@ const Family& terms_family();
 Law with_coefficients(Law law, const Table& table);
 
 /// The coefficients of a law as constants, named c0, c1, … or by their meaning.
-std::vector<Found> coefficients(const Law& law);
+std::vector<FittedConstant> coefficients(const Law& law);
 
 /// Places of the factors of a role.
 std::vector<std::size_t> with_role(const Table& table, Role role);

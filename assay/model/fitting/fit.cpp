@@ -63,7 +63,7 @@ double conformal_quantile(std::vector<double> residuals, double confidence) {
 
 class Fitting {
  public:
-  Fitting(const FitRequest& request, const Progress& progress) : request_(request), progress_(progress) {
+  Fitting(const FitRequest& request, const FitProgress& progress) : request_(request), progress_(progress) {
     std::vector<std::pair<std::string, double>> fixed;
     table_ = without_fixed(request.table, fixed);
     for (const auto& [name, value] : fixed) model_.fixed.push_back({name, value});
@@ -334,7 +334,7 @@ class Fitting {
   }
 
   const FitRequest& request_;
-  const Progress& progress_;
+  const FitProgress& progress_;
   Model model_;
   Table table_;
   std::vector<Alias> aliases_;
@@ -363,7 +363,7 @@ void check(const FitRequest& request) {
   within("seed", static_cast<double>(request.seed), 0, 1e15);
 }
 
-Model fit(const FitRequest& request, const Progress& progress) {
+Model fit(const FitRequest& request, const FitProgress& progress) {
   check(request);
   if (request.table.rows.empty()) fail(ErrorKind::usage, "there are no rows to fit.");
   if (const auto* by = factor_of_text(request.table.factors); by != nullptr && by->names->size() < 2) {

@@ -30,7 +30,7 @@ class LevelProblem {
 
   std::size_t constants() const { return found_.size(); }
   std::size_t levels() const { return of_levels_.size(); }
-  const std::vector<Found>& found() const { return found_; }
+  const std::vector<FittedConstant>& found() const { return found_; }
 
  private:
   /// Numbers of all constants, and where each is: by constant, then by level.
@@ -51,7 +51,7 @@ class LevelProblem {
   Law form_;
   std::vector<Table> of_levels_;
   double penalty_;
-  std::vector<Found> found_;
+  std::vector<FittedConstant> found_;
   std::vector<double> least_;  ///< of each coefficient: below it, nothing of its term is seen
   Eigen::Index rows_ = 0;
 };

@@ -71,7 +71,7 @@ void add_trial(const Trial& trial, Cells& numbers, Cells& texts) {
   add_network(workload, numbers, texts);
 }
 
-void add_machine(const Machine& machine, Cells& numbers) {
+void add_machine(const MeasuredMachine& machine, Cells& numbers) {
   const auto add = [&](const char* name, const std::optional<double>& value) {
     if (value) numbers[name] = number_text(*value);
   };

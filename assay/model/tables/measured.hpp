@@ -11,14 +11,14 @@
 namespace assay::model {
 
 /// What was measured of a machine itself.
-struct Machine {
+struct MeasuredMachine {
   std::optional<double> peak;              ///< FLOP/s
   std::optional<double> memory_bandwidth;  ///< bytes/s
   std::optional<double> link_latency;      ///< seconds for each message between ranks
   std::optional<double> link_bandwidth;    ///< bytes/s
 };
 
-using Machines = std::map<std::string, Machine>;  ///< by platform
+using Machines = std::map<std::string, MeasuredMachine>;  ///< by platform
 
 /// What runs of a store say: a row for each that counts, is trusted and ended well, with the time of its median step.
 /// Columns of text keep kinds apart (worker, mode, precision, input, device, platform, and a network of unknown cost);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
+#include <cstring>
 
+#include "assay/core/text/file.hpp"
 #include "assay/plan/catalog/catalog.hpp"
 
 namespace assay::plan {
@@ -116,11 +117,12 @@ std::string read_worker_file(const fs::path& file) {
   if (std::error_code ignored; !fs::is_regular_file(file, ignored)) {
     fail(ErrorKind::usage, "{}: it is not a regular file", file.string());
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail(ErrorKind::usage, "{}: it cannot be opened", file.string());
-  std::string text(kMostBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  std::string text;
+  try {
+    text = read_file(file, kMostBytes);
+  } catch (const FileError& error) {
+    fail(ErrorKind::usage, "{}: it cannot be read: {}", file.string(), std::strerror(error.number()));
+  }
   if (text.size() > kMostBytes) fail(ErrorKind::usage, "{}: it is longer than {} bytes", file.string(), kMostBytes);
   return text;
 }

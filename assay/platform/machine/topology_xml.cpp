@@ -9,29 +9,29 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/file.hpp"
 
 namespace assay::platform {
 namespace {
 
-constexpr std::uintmax_t kMostXmlBytes = 64U << 20;
+constexpr std::size_t kMostXmlBytes = 64U << 20;
 constexpr std::size_t kMostAnswerBytes = 64U << 20;
 constexpr rlim_t kMostSeconds = 10;
 
 std::string read_xml(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  if (error) fail(ErrorKind::bad_input, "{}: cannot be read: {}", file.string(), error.message());
-  if (size > kMostXmlBytes) {
-    fail(ErrorKind::bad_input, "{}: {} bytes are more than a description of a machine has (at most {})", file.string(),
-         size, kMostXmlBytes);
+  std::string text;
+  try {
+    text = read_file(file, kMostXmlBytes);
+  } catch (const FileError& error) {
+    fail(ErrorKind::bad_input, "{}: cannot be read: {}", file.string(), std::strerror(error.number()));
   }
-  std::string text(size, '\0');
-  std::ifstream in(file, std::ios::binary);
-  in.read(text.data(), static_cast<std::streamsize>(size));
-  if (!in || text.empty()) fail(ErrorKind::bad_input, "{}: cannot be read, or is empty", file.string());
+  if (text.size() > kMostXmlBytes) {
+    fail(ErrorKind::bad_input, "{}: is longer than a description of a machine (at most {} bytes)", file.string(),
+         kMostXmlBytes);
+  }
+  if (text.empty()) fail(ErrorKind::bad_input, "{}: is empty", file.string());
   return text;
 }
 

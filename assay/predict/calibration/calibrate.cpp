@@ -126,7 +126,7 @@ struct MessageCost {
   double byte = 0;
 };
 
-double slowest_byte(const LinkConstants& link, std::int64_t links) {
+double slowest_byte(const CalibratedLink& link, std::int64_t links) {
   return link.byte_seconds * (link.spread > 0 ? 1 + link.spread * LargestOf(links).mean : 1);
 }
 

@@ -45,14 +45,14 @@ void describe(V& v, JobConstants& c) {
   required(v, "slow_down", c.slow_down);
 }
 
-struct LinkConstants {
+struct CalibratedLink {
   double crossing_seconds = 0;  ///< each time a message goes from node to node
   double byte_seconds = 0;      ///< of the typical link; the ring waits for the slowest
   double spread = 0;            ///< relative standard deviation between links
 };
 
 template <typename V>
-void describe(V& v, LinkConstants& c) {
+void describe(V& v, CalibratedLink& c) {
   required(v, "crossing_seconds", c.crossing_seconds);
   required(v, "byte_seconds", c.byte_seconds);
   required(v, "spread", c.spread);
@@ -63,7 +63,7 @@ struct CalibratedCluster {
   double call_seconds = 0;         ///< of every message, wherever it goes
   double inside_byte_seconds = 0;  ///< within a node
   std::map<std::string, JobConstants> jobs;
-  std::map<std::string, LinkConstants> links;
+  std::map<std::string, CalibratedLink> links;
 };
 
 template <typename V>

@@ -37,7 +37,7 @@ class Play {
   }
 
   ServingSimulation run() {
-    std::vector<Finished> finished;
+    std::vector<FinishedToken> finished;
     while (true) {
       auto* server = earliest();
       const double begins = server == nullptr ? kNever : server->next();
@@ -105,7 +105,7 @@ class Play {
     return *std::min_element(servers.begin(), servers.end(), less);
   }
 
-  void note(const Finished& one, double now, bool prompts) {
+  void note(const FinishedToken& one, double now, bool prompts) {
     auto& request = seen_.requests[static_cast<std::size_t>(one.request)];
     if (one.first_token && request.output_tokens == 0) {
       request.first_token = now;

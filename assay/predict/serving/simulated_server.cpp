@@ -9,7 +9,7 @@ void SimulatedServer::take(std::int64_t request, double time) {
   waiting_.push_back(request);
 }
 
-void SimulatedServer::step(std::vector<Finished>& finished, ServingSimulation& seen) {
+void SimulatedServer::step(std::vector<FinishedToken>& finished, ServingSimulation& seen) {
   make_room(seen);
   const std::int64_t decoding = decoding_;
   double seconds =
@@ -31,7 +31,7 @@ void SimulatedServer::step(std::vector<Finished>& finished, ServingSimulation& s
   seen.largest_batch = std::max(seen.largest_batch, static_cast<double>(running_));
 }
 
-double SimulatedServer::prompts(std::int64_t budget, std::vector<Finished>& finished) {
+double SimulatedServer::prompts(std::int64_t budget, std::vector<FinishedToken>& finished) {
   double seconds = 0;
   while (budget > 0) {
     if (filling_.empty() && !admit()) break;
@@ -69,7 +69,7 @@ bool SimulatedServer::admit() {
   return true;
 }
 
-void SimulatedServer::take_first(const Finished& one, ServingSimulation& seen) {
+void SimulatedServer::take_first(const FinishedToken& one, ServingSimulation& seen) {
   seen.decoded_tokens += 1;
   of(one.request).left -= 1;
   if (one.last_token || prompts_only_) {
@@ -89,7 +89,7 @@ void SimulatedServer::begin_decoding(std::int64_t request) {
   ends_.push({decode_steps_ + sequence.left, request, sequence.entry});
 }
 
-void SimulatedServer::end_decoding(std::vector<Finished>& finished) {
+void SimulatedServer::end_decoding(std::vector<FinishedToken>& finished) {
   while (!ends_.empty() && ends_.top().step <= decode_steps_) {
     const auto end = ends_.top();
     ends_.pop();

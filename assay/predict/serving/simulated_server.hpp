@@ -35,7 +35,7 @@ struct DecodeEnd {
   }
 };
 
-struct Finished {
+struct FinishedToken {
   std::int64_t request = 0;
   bool first_token = false;  ///< the token that comes with a prompt, and perhaps its last too
   bool last_token = false;
@@ -58,20 +58,20 @@ class SimulatedServer {
   void take(std::int64_t request, double time);
 
   /// Runs one step from now(); what ended with it is appended.
-  void step(std::vector<Finished>& finished, ServingSimulation& seen);
+  void step(std::vector<FinishedToken>& finished, ServingSimulation& seen);
 
  private:
   Sequence& of(std::int64_t request) { return sequences_[static_cast<std::size_t>(request)]; }
 
   /// Tokens of prompts as far as the step allows: of those that have begun, then of those that wait. Returns seconds.
-  double prompts(std::int64_t budget, std::vector<Finished>& finished);
+  double prompts(std::int64_t budget, std::vector<FinishedToken>& finished);
 
   /// The next that waits, where there is a place and room for its prompt and one more token.
   bool admit();
 
-  void take_first(const Finished& one, ServingSimulation& seen);
+  void take_first(const FinishedToken& one, ServingSimulation& seen);
   void begin_decoding(std::int64_t request);
-  void end_decoding(std::vector<Finished>& finished);
+  void end_decoding(std::vector<FinishedToken>& finished);
   void leave(std::int64_t request);
 
   /// Where the next token of all does not fit, the last that came in gives its place up and computes all of its tokens

@@ -91,7 +91,7 @@ struct RowsPrediction {
   std::optional<double> median_error;
   std::optional<double> worst_error;
   std::optional<double> held_share;  ///< of measured rows, inside their range
-  std::vector<Advice> advice;        ///< for the last row, most helpful first; of a single job alone
+  std::vector<Improvement> advice;   ///< for the last row, most helpful first; of a single job alone
   std::vector<std::string> notes;
 };
 

@@ -97,7 +97,7 @@ class StepChanges {
 
   void add_machine_ways() {
     with("twice the bandwidth between nodes", [](StepJob& j) { j.device.rail_bytes_per_second *= 2; });
-    with("twice the bandwidth inside of nodes", [](StepJob& j) { j.device.inside_bytes_per_second *= 2; });
+    with("twice the bandwidth inside nodes", [](StepJob& j) { j.device.inside_bytes_per_second *= 2; });
     with("twice the bandwidth of the device's memory", [](StepJob& j) { j.device.sheet.memory_bytes_per_second *= 2; });
     with("twice the --global-batch", [](StepJob& j) { j.plan.microbatches *= 2; });
   }
@@ -117,7 +117,7 @@ class StepChanges {
 
 }  // namespace
 
-std::vector<Advice> advise_step(const Stack& stack, const JobRow& job) {
+std::vector<Improvement> advise_step(const Stack& stack, const JobRow& job) {
   const double now = stack.predict(job).seconds / job.job.plan.tokens();
   const bool fits_now = fits(step_memory(job.job), job.job.device);
   StepChanges changes(job.job);
@@ -129,7 +129,7 @@ std::vector<Advice> advise_step(const Stack& stack, const JobRow& job) {
   } else {
     changes.add_small_ways();
   }
-  std::vector<Advice> advice;
+  std::vector<Improvement> advice;
   for (const auto& change : changes.all()) {
     auto other = job;
     other.job = change.job;

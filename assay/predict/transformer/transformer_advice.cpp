@@ -98,7 +98,7 @@ void add_machine_changes(const TransformerQuestion& q, std::vector<TransformerCh
     changes.push_back(std::move(change));
   };
   if (q.cluster.inside) {
-    with("twice the bandwidth inside of nodes", [](Cluster& c) { c.inside->bytes_per_second *= 2; });
+    with("twice the bandwidth inside nodes", [](Cluster& c) { c.inside->bytes_per_second *= 2; });
   }
   if (q.cluster.across) {
     with("twice the bandwidth between nodes", [](Cluster& c) { c.across->bytes_per_second *= 2; });

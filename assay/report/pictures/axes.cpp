@@ -31,7 +31,7 @@ double round_step(double width, int steps) {
 
 constexpr int kSteps = 5;
 
-void fit_linear(Axis& axis, Extent extent, bool from_zero) {
+void fit_linear(PictureAxis& axis, Extent extent, bool from_zero) {
   // Zero is shown unless that would press all marks into the upper part.
   if (from_zero || (extent.low > 0 && extent.low < 0.6 * extent.high)) extent.low = std::min(extent.low, 0.0);
   if (from_zero) extent.high = std::max(extent.high, 0.0);
@@ -45,20 +45,20 @@ void fit_linear(Axis& axis, Extent extent, bool from_zero) {
   axis.high = std::ceil(extent.high / step - 1e-9) * step;
 }
 
-void fit_log(Axis& axis, const Extent& extent) {
+void fit_log(PictureAxis& axis, const Extent& extent) {
   axis.low = std::pow(10, std::floor(std::log10(extent.low) + 1e-9));
   axis.high = std::pow(10, std::ceil(std::log10(extent.high) - 1e-9));
   if (axis.high <= axis.low) axis.high = axis.low * 10;
 }
 
-void fit_axis(Axis& axis, const Extent& extent, bool from_zero) {
-  if (axis.kind == AxisKind::category) {
+void fit_axis(PictureAxis& axis, const Extent& extent, bool from_zero) {
+  if (axis.kind == PictureAxisKind::category) {
     axis.low = -0.5;
     axis.high = static_cast<double>(axis.categories.size()) - 0.5;
   } else if (extent.low > extent.high) {
-    axis.low = axis.kind == AxisKind::log ? 1 : 0;
-    axis.high = axis.kind == AxisKind::log ? 10 : 1;
-  } else if (axis.kind == AxisKind::log) {
+    axis.low = axis.kind == PictureAxisKind::log ? 1 : 0;
+    axis.high = axis.kind == PictureAxisKind::log ? 10 : 1;
+  } else if (axis.kind == PictureAxisKind::log) {
     fit_log(axis, extent);
   } else {
     fit_linear(axis, extent, from_zero);
@@ -68,7 +68,7 @@ void fit_axis(Axis& axis, const Extent& extent, bool from_zero) {
 }  // namespace
 
 void fit_axes(Picture& picture) {
-  const bool sideways = picture.y.kind == AxisKind::category;
+  const bool sideways = picture.y.kind == PictureAxisKind::category;
   Extent x;
   Extent y;
   bool bars = false;
@@ -76,8 +76,8 @@ void fit_axes(Picture& picture) {
     const bool is_bars = series.kind == SeriesKind::bars;
     bars = bars || is_bars;
     for (const auto& mark : series.marks) {
-      const bool log_x = picture.x.kind == AxisKind::log;
-      const bool log_y = picture.y.kind == AxisKind::log;
+      const bool log_x = picture.x.kind == PictureAxisKind::log;
+      const bool log_y = picture.y.kind == PictureAxisKind::log;
       if (!is_bars || !sideways) x.add(mark.x, log_x);
       if (series.kind != SeriesKind::rules && !is_bars) y.add(mark.y, log_y);
       for (const auto& end : {mark.low, mark.high}) {
@@ -89,11 +89,11 @@ void fit_axes(Picture& picture) {
   fit_axis(picture.y, y, bars && !sideways);
 }
 
-std::vector<double> ticks_of(const Axis& axis) {
+std::vector<double> ticks_of(const PictureAxis& axis) {
   std::vector<double> ticks;
-  if (axis.kind == AxisKind::category) {
+  if (axis.kind == PictureAxisKind::category) {
     for (std::size_t i = 0; i < axis.categories.size(); ++i) ticks.push_back(static_cast<double>(i));
-  } else if (axis.kind == AxisKind::log) {
+  } else if (axis.kind == PictureAxisKind::log) {
     const double decades = std::log10(axis.high / axis.low);
     const double stride = std::max(1.0, std::ceil(decades / 8));
     for (double power = 0; power < decades + 1e-9; power += stride) {
@@ -110,8 +110,8 @@ std::vector<double> ticks_of(const Axis& axis) {
   return ticks;
 }
 
-int tick_digits(const Axis& axis) {
-  if (axis.kind != AxisKind::linear) return 3;
+int tick_digits(const PictureAxis& axis) {
+  if (axis.kind != PictureAxisKind::linear) return 3;
   const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
   return std::clamp(
       static_cast<int>(std::ceil(std::log10(largest / round_step(axis.high - axis.low, kSteps)) + 1e-9)) + 1, 3, 9);

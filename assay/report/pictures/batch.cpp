@@ -53,10 +53,10 @@ class BatchAxis {
       for (const auto& [batch, result] : sweep) batches_.insert(batch);
     }
   }
-  Axis axis() const {
-    Axis axis{.title = "batch"};
+  PictureAxis axis() const {
+    PictureAxis axis{.title = "batch"};
     if (batches_.size() > kMostCategories) return axis;
-    axis.kind = AxisKind::category;
+    axis.kind = PictureAxisKind::category;
     for (const auto batch : batches_) axis.categories.push_back(std::to_string(batch));
     return axis;
   }

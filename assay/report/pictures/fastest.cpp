@@ -136,8 +136,8 @@ std::vector<Picture> fastest_pictures(const Evidence& evidence) {
       "every run was disturbed";
   picture.answer = answer_of(contests);
   picture.command = command_of("assay show --all", evidence);
-  picture.x = {.title = "runtime", .kind = AxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
-  picture.y = {.title = "workload", .kind = AxisKind::category};
+  picture.x = {.title = "runtime", .kind = PictureAxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
+  picture.y = {.title = "workload", .kind = PictureAxisKind::category};
   Series series{.name = "time against the fastest", .kind = SeriesKind::cells, .colour = 0};
   for (const auto& [name, contest] : contests) {
     const Result& best = quickest(contest);

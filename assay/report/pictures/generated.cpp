@@ -107,7 +107,8 @@ std::vector<Picture> generated_pictures(const Evidence& evidence) {
   for (const auto& answers : answers_by_model(evidence)) {
     const auto& network = answers.front()->trial.workload.network;
     ++number;
-    const auto add = [&](const char* id, std::string title, Axis x, Axis y, const std::vector<AnswerLine>& lines) {
+    const auto add = [&](const char* id, std::string title, PictureAxis x, PictureAxis y,
+                         const std::vector<AnswerLine>& lines) {
       if (lines.empty()) return;
       Picture picture;
       picture.id = fmt::format("{}-{}", id, number);

@@ -40,7 +40,8 @@ Picture history_picture(const compare::HistorySeries& series, compare::Over over
   picture.title = fmt::format("Time of a step over {}: {} on {}", name_of(over), title(series.trial.workload),
                               series.trial.worker.name);
   picture.answer = history_answer(series, over);
-  picture.x = {.title = over == compare::Over::releases ? "release" : "measured at (UTC)", .kind = AxisKind::category};
+  picture.x = {.title = over == compare::Over::releases ? "release" : "measured at (UTC)",
+               .kind = PictureAxisKind::category};
   picture.y.title = "ms";
   Series line{.name = "median step", .kind = SeriesKind::line, .colour = 0};
   Series dots{.name = "outlier, set aside", .kind = SeriesKind::dots, .colour = 3};

@@ -48,8 +48,8 @@ class CountAxis {
   double place(std::int64_t count) const {
     return static_cast<double>(std::distance(counts_.begin(), counts_.find(count)));
   }
-  Axis axis() const {
-    Axis axis{.title = "devices or processes", .kind = AxisKind::category};
+  PictureAxis axis() const {
+    PictureAxis axis{.title = "devices or processes", .kind = PictureAxisKind::category};
     for (const auto count : counts_) axis.categories.push_back(std::to_string(count));
     return axis;
   }

@@ -74,7 +74,7 @@ std::vector<Picture> phase_pictures(const Evidence& evidence) {
   picture.answer = phases_answer(shown_first == results.end() ? *results.back() : *first);
   picture.command = command_of("assay show --all --json", evidence);
   picture.x.title = "% of the step";
-  picture.y.kind = AxisKind::category;
+  picture.y.kind = PictureAxisKind::category;
   picture.y.categories = distinct_names(named);
   std::vector<double> ends(results.size(), 0);
   std::int64_t colour = 0;
@@ -101,7 +101,7 @@ std::vector<Picture> layer_pictures(const Evidence& evidence) {
   std::vector<Picture> pictures;
   for (const auto& of_trial : evidence.layers) {
     auto layers = of_trial.layers;
-    const auto total = [](const LayerTime& layer) { return layer.forward_ns + layer.backward_ns; };
+    const auto total = [](const NodeTime& layer) { return layer.forward_ns + layer.backward_ns; };
     std::stable_sort(layers.begin(), layers.end(), [&](const auto& a, const auto& b) { return total(a) > total(b); });
     double sum = 0;
     for (const auto& layer : layers) sum += total(layer);
@@ -114,7 +114,7 @@ std::vector<Picture> layer_pictures(const Evidence& evidence) {
                                 of_trial.trial.trial.worker.name);
     picture.command = command_of("assay show --layers --trial " + of_trial.trial.id.substr(0, 12), evidence);
     picture.x.title = "ms";
-    picture.y.kind = AxisKind::category;
+    picture.y.kind = PictureAxisKind::category;
     Series forward{.name = "forward", .kind = SeriesKind::bars, .colour = 0};
     Series backward{.name = "backward", .kind = SeriesKind::bars, .colour = 1};
     Series update{.name = "update", .kind = SeriesKind::bars, .colour = 3};

@@ -10,7 +10,7 @@
 namespace assay::report {
 
 /// How values lie along an axis.
-enum class AxisKind {
+enum class PictureAxisKind {
   category,  ///< at whole numbers from 0 on, each with a name
   linear,
   log,
@@ -28,7 +28,7 @@ enum class SeriesKind {
 }  // namespace assay::report
 
 template <>
-struct assay::EnumNames<assay::report::AxisKind> {
+struct assay::EnumNames<assay::report::PictureAxisKind> {
   static constexpr std::array<const char*, 3> names{"category", "linear", "log"};
 };
 
@@ -39,16 +39,16 @@ struct assay::EnumNames<assay::report::SeriesKind> {
 
 namespace assay::report {
 
-struct Axis {
-  std::string title;                 ///< with the unit
-  AxisKind kind = AxisKind::linear;  ///< category: at whole numbers from 0 on, each with a name
+struct PictureAxis {
+  std::string title;                               ///< with the unit
+  PictureAxisKind kind = PictureAxisKind::linear;  ///< category: at whole numbers from 0 on, each with a name
   std::vector<std::string> categories = {};
   double low = 0;  ///< its ends; set by fit_axes()
   double high = 1;
 };
 
 template <typename V>
-void describe(V& v, Axis& a) {
+void describe(V& v, PictureAxis& a) {
   v("title", a.title);
   required(v, "kind", a.kind);
   v("categories", a.categories);
@@ -107,8 +107,8 @@ struct Picture {
   std::string title;
   std::string answer;   ///< what it says, in plain words
   std::string command;  ///< that shows the same in a terminal
-  Axis x;
-  Axis y;
+  PictureAxis x;
+  PictureAxis y;
   std::vector<Series> series;
 };
 
@@ -130,13 +130,13 @@ constexpr std::int64_t kPaletteSize = 8;
 void fit_axes(Picture& picture);
 
 /// Values at which an axis has a tick, between its ends.
-std::vector<double> ticks_of(const Axis& axis);
+std::vector<double> ticks_of(const PictureAxis& axis);
 
 /// 1234567 -> "1.23M": three digits that mean something, or as many as are asked for.
 std::string short_number(double value, int digits = 3);
 
 /// Digits that tell neighbouring ticks apart, at least three.
-int tick_digits(const Axis& axis);
+int tick_digits(const PictureAxis& axis);
 
 /// The picture as an SVG element of its own, with classes for colours. Precondition: marks lie at categories that are
 /// there; on a logarithmic axis they are positive (others are left out).

@@ -86,8 +86,8 @@ std::vector<std::string> findings_of(const Evidence& evidence, const std::vector
   return findings;
 }
 
-Verdict verdict_of(const Evidence& evidence, const Result& result, const std::vector<Picture>& pictures) {
-  Verdict verdict;
+Headline verdict_of(const Evidence& evidence, const Result& result, const std::vector<Picture>& pictures) {
+  Headline verdict;
   const double rate = *result.samples_per_second;
   verdict.number = fmt::format("{} samples/s", short_number(rate));
   if (const auto& interval = result.median_interval) {

@@ -199,7 +199,7 @@ TEST(Pictures, ARuntimeIsFastestOnlyWhereIntervalsSaySo) {
   ASSERT_EQ(pictures.size(), 1u);
   EXPECT_EQ(pictures[0].answer, "onnx 1.0 is fastest in 1 of 1 workloads, proved against torch 1.0.");
   EXPECT_EQ(pictures[0].x.categories, (std::vector<std::string>{"onnx 1.0", "torch 1.0"}));
-  EXPECT_EQ(pictures[0].y.categories, std::vector<std::string>{"net infer b1"}) << "one runtime is no contest";
+  EXPECT_EQ(pictures[0].y.categories, std::vector<std::string>{"net infer b1"}) << "one runtime is not a contest";
   const auto& marks = pictures[0].series[0].marks;
   ASSERT_EQ(marks.size(), 2u);
   EXPECT_TRUE(marks[0].ringed && !marks[1].ringed);

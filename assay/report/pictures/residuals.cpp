@@ -67,7 +67,7 @@ std::vector<Picture> residual_pictures(const Evidence& evidence) {
         fmt::format("What the law says against what was measured: {} ({})", it->model.name, it->model.family);
     picture.answer = residual_answer(*it, hits, errors);
     picture.command = command_of("assay fit --score " + shell_word(it->model.name), evidence);
-    picture.x = {.title = "measured step, ms", .kind = AxisKind::log};
+    picture.x = {.title = "measured step, ms", .kind = PictureAxisKind::log};
     picture.y.title = "% that the law says too much";
     if (!inside.marks.empty()) picture.series.push_back(std::move(inside));
     if (!outside.marks.empty()) picture.series.push_back(std::move(outside));

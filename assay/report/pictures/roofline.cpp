@@ -85,8 +85,8 @@ std::vector<Picture> roofline_pictures(const Evidence& evidence) {
         "reach the peak of arithmetic.",
         bound, points.size(), ridge);
     picture.command = command_of("assay show --all --roofline", evidence);
-    picture.x = {.title = "FLOP/byte (least traffic)", .kind = AxisKind::log};
-    picture.y = {.title = "FLOP/s", .kind = AxisKind::log};
+    picture.x = {.title = "FLOP/byte (least traffic)", .kind = PictureAxisKind::log};
+    picture.y = {.title = "FLOP/s", .kind = PictureAxisKind::log};
     picture.series.push_back(roof_line(peak, *bandwidth, points));
     add_points(picture, points);
     pictures.push_back(std::move(picture));

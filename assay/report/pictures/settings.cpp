@@ -39,8 +39,8 @@ class SettingsMap {
 
   /// Marks for the picture; `chosen` is ringed, or the cheapest where nothing was chosen.
   void draw(Picture& picture, const Settings* chosen) const {
-    picture.x = {.title = "intra-op threads", .kind = AxisKind::category};
-    picture.y = {.title = "instances x inter-op", .kind = AxisKind::category};
+    picture.x = {.title = "intra-op threads", .kind = PictureAxisKind::category};
+    picture.y = {.title = "instances x inter-op", .kind = PictureAxisKind::category};
     for (const auto& column : columns_) picture.x.categories.push_back(count_name(column));
     Series series{.name = "time against the best", .kind = SeriesKind::cells, .colour = 0};
     for (const auto& [row, cells] : cells_) {

@@ -22,8 +22,8 @@ struct Frame {
   double bottom = 0;
 };
 
-double place(const Axis& axis, double value, double from, double to) {
-  const bool is_log = axis.kind == AxisKind::log;
+double place(const PictureAxis& axis, double value, double from, double to) {
+  const bool is_log = axis.kind == PictureAxisKind::log;
   const double low = is_log ? std::log(axis.low) : axis.low;
   const double high = is_log ? std::log(axis.high) : axis.high;
   const double share = ((is_log ? std::log(value) : value) - low) / (high - low);
@@ -37,11 +37,11 @@ std::string label(const std::string& text, std::size_t limit = kLongestLabel) {
 class Drawing {
  public:
   explicit Drawing(const Picture& picture) : picture_(picture) {
-    sideways_ = picture.y.kind == AxisKind::category && picture.x.kind != AxisKind::category;
-    if (picture.y.kind == AxisKind::category) frame_.left = 16 + widest(picture.y) * kCharacter;
+    sideways_ = picture.y.kind == PictureAxisKind::category && picture.x.kind != PictureAxisKind::category;
+    if (picture.y.kind == PictureAxisKind::category) frame_.left = 16 + widest(picture.y) * kCharacter;
     place_legend();
     const double rows = static_cast<double>(picture.y.categories.size());
-    const double plot = picture.y.kind == AxisKind::category ? std::max(60.0, 30 * rows) : 250;
+    const double plot = picture.y.kind == PictureAxisKind::category ? std::max(60.0, 30 * rows) : 250;
     frame_.bottom = frame_.top + plot;
   }
 
@@ -60,7 +60,7 @@ class Drawing {
   }
 
  private:
-  static double widest(const Axis& axis) {
+  static double widest(const PictureAxis& axis) {
     std::size_t most = 4;
     for (const auto& name : axis.categories) most = std::max(most, std::min(name.size(), kLongestLabel));
     return static_cast<double>(most);
@@ -69,12 +69,13 @@ class Drawing {
   double x(double value) const { return place(picture_.x, value, frame_.left, frame_.right); }
   double y(double value) const {
     // Categories are read from the top down.
-    return picture_.y.kind == AxisKind::category && sideways_ ? place(picture_.y, value, frame_.top, frame_.bottom)
-                                                              : place(picture_.y, value, frame_.bottom, frame_.top);
+    return picture_.y.kind == PictureAxisKind::category && sideways_
+               ? place(picture_.y, value, frame_.top, frame_.bottom)
+               : place(picture_.y, value, frame_.bottom, frame_.top);
   }
   bool drawable(double at_x, double at_y) const {
-    return std::isfinite(at_x) && std::isfinite(at_y) && (picture_.x.kind != AxisKind::log || at_x > 0) &&
-           (picture_.y.kind != AxisKind::log || at_y > 0);
+    return std::isfinite(at_x) && std::isfinite(at_y) && (picture_.x.kind != PictureAxisKind::log || at_x > 0) &&
+           (picture_.y.kind != PictureAxisKind::log || at_y > 0);
   }
 
   void write(double at_x, double at_y, const char* anchor, const std::string& text, const char* style = "tick") {
@@ -86,7 +87,7 @@ class Drawing {
     const auto& ax = picture_.x;
     const auto& ay = picture_.y;
     for (const double tick : ticks_of(ay)) {
-      const bool named = ay.kind == AxisKind::category;
+      const bool named = ay.kind == PictureAxisKind::category;
       const double at = y(tick);
       if (!named) {
         out_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", frame_.left, at, frame_.right);
@@ -99,10 +100,10 @@ class Drawing {
     if (!sideways_) write(frame_.left, frame_.top - 7, "start", label(ay.title, 90));
   }
 
-  void x_ticks(const Axis& axis) {
+  void x_ticks(const PictureAxis& axis) {
     const auto ticks = ticks_of(axis);
     const double room = (frame_.right - frame_.left) / static_cast<double>(std::max<std::size_t>(1, ticks.size()));
-    const bool named = axis.kind == AxisKind::category;
+    const bool named = axis.kind == PictureAxisKind::category;
     const double longest = named ? widest(axis) * kCharacter : 34;
     // Names that would run into each other are cut where they are few, and else only some are written.
     const std::size_t stride = named && ticks.size() <= 8 ? 1 : static_cast<std::size_t>(std::ceil(longest / room));

@@ -79,7 +79,7 @@ std::vector<Picture> waterfall_pictures(const Evidence& evidence) {
   picture.question = "Why is it not faster?";
   picture.title = "From the measured peak to the measured step: " + title(result->trial);
   picture.command = command_of("assay show --roofline", evidence);
-  picture.x.kind = AxisKind::category;
+  picture.x.kind = PictureAxisKind::category;
   picture.y.title = "ms a step";
   Stairs stairs(picture, total_ms);
   const double arithmetic_ms = total_ms * *result->share_of_peak;

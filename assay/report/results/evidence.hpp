@@ -16,7 +16,7 @@ namespace assay::report {
 /// The layers of one trial on one platform.
 struct TrialLayers {
   store::TrialRow trial;
-  std::vector<LayerTime> layers;
+  std::vector<NodeTime> layers;
 };
 
 /// A measurement, and what a model says of it.

@@ -87,7 +87,7 @@ class CatalogueMaker {
     std::vector<std::optional<std::size_t>> last(made_.trials.size());  // campaign that had the trial
     std::vector<std::string> identities;
     for (auto& row : store_.campaigns()) {
-      Campaign campaign;
+      ListedCampaign campaign;
       const auto identity = identity_of(row, common_);
       for (const auto& trial : store_.trials({.campaign = row.id})) {
         const auto found = trial_index_.find(trial.id);

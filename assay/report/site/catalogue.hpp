@@ -12,7 +12,7 @@ namespace assay::report::site {
 
 /// Trials that differ in nothing but the release of their worker, or in what a program of the user's own holds: what a
 /// history is about.
-struct Series {
+struct ReleaseSeries {
   std::string id;                   ///< hexadecimal digits, the same in every store
   std::string title;                ///< for a person, without a release
   std::vector<std::size_t> trials;  ///< indexes of Catalogue::trials
@@ -23,11 +23,11 @@ struct Series {
 struct WorkloadGroup {
   std::string id;
   std::string title;
-  std::vector<Series> series;
+  std::vector<ReleaseSeries> series;
   std::string made_from;
 };
 
-struct Campaign {
+struct ListedCampaign {
   store::CampaignRow row;
   std::vector<std::size_t> trials;     ///< indexes of Catalogue::trials
   std::optional<std::size_t> earlier;  ///< the newest campaign before it that has a trial in common; its index
@@ -39,7 +39,7 @@ struct Catalogue {
   std::vector<store::TrialRow> trials;                     ///< in the order planned
   std::unordered_map<std::string, std::string> series_of;  ///< by the id of a trial
   std::vector<WorkloadGroup> workloads;
-  std::vector<Campaign> campaigns;  ///< oldest first
+  std::vector<ListedCampaign> campaigns;  ///< oldest first
 };
 
 /// `common` is what every page is made from besides: another one is another identity for each page.

@@ -32,7 +32,7 @@ void describe(V& v, KnownChange& c) {
 }
 
 /// Where a series stands on one machine: what other pages say of it.
-struct Standing {
+struct SeriesStanding {
   std::string platform;
   std::string newest_utc;           ///< empty where no run gave a time; so the next
   std::optional<double> median_ns;  ///< of the newest campaign
@@ -41,7 +41,7 @@ struct Standing {
 };
 
 template <typename V>
-void describe(V& v, Standing& s) {
+void describe(V& v, SeriesStanding& s) {
   required(v, "platform", s.platform);
   required(v, "newest_utc", s.newest_utc);
   v("median_ns", s.median_ns);
@@ -58,7 +58,7 @@ struct PageEntry {
   std::string title = {};       ///< empty: no page that is searched for
   std::string note = {};        ///< what lists say beside the title
   std::string newest_utc = {};  ///< of what it shows
-  std::vector<Standing> standings = {};
+  std::vector<SeriesStanding> standings = {};
 };
 
 template <typename V>

@@ -15,7 +15,7 @@ namespace {
 
 using Align = Table::Align;
 
-double total_ns(const LayerTime& layer) {
+double total_ns(const NodeTime& layer) {
   return layer.forward_ns + layer.backward_ns;
 }
 
@@ -59,15 +59,15 @@ void LayerTimes::add(const Record& record) {
   }
 }
 
-std::vector<LayerTime> LayerTimes::times() const {
-  std::vector<LayerTime> times;
+std::vector<NodeTime> LayerTimes::times() const {
+  std::vector<NodeTime> times;
   for (const auto& layer : layers_) {
     times.push_back({layer.node, stats::median(layer.forward_ns), stats::median(layer.backward_ns)});
   }
   return times;
 }
 
-Document layers_document(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most) {
+Document layers_document(const Workload& workload, const std::vector<NodeTime>& layers, std::size_t most) {
   auto sorted = layers;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return total_ns(a) > total_ns(b); });

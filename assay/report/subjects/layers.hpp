@@ -9,7 +9,7 @@
 namespace assay::report {
 
 /// Time of one layer over the runs of a trial.
-struct LayerTime {
+struct NodeTime {
   std::string node;
   double forward_ns = 0;   ///< median over processes of each process's median
   double backward_ns = 0;  ///< 0 when inferring
@@ -21,7 +21,7 @@ class LayerTimes {
   void add(const Record& record);
 
   /// In the order of the network; empty where no run timed layers.
-  std::vector<LayerTime> times() const;
+  std::vector<NodeTime> times() const;
 
  private:
   struct Medians {
@@ -34,6 +34,6 @@ class LayerTimes {
 
 /// The slowest `most` layers and what the others take together, for a person; FLOP/s where the workload's graph tells
 /// them.
-Document layers_document(const Workload& workload, const std::vector<LayerTime>& layers, std::size_t most);
+Document layers_document(const Workload& workload, const std::vector<NodeTime>& layers, std::size_t most);
 
 }  // namespace assay::report

@@ -18,12 +18,12 @@ std::string curve_title(const compare::ScaleCurve& curve) {
                                : "more instances with a batch each");
 }
 
-std::string why_empty(const compare::ScalePoint& point) {
+std::string why_empty(const compare::CurvePoint& point) {
   if (point.disturbed == 0) return "no run that counts";
   return fmt::format("all {} runs were disturbed", point.disturbed);
 }
 
-std::vector<std::string> cells_of(const compare::ScalePoint& point, bool is_first) {
+std::vector<std::string> cells_of(const compare::CurvePoint& point, bool is_first) {
   std::string interval;
   if (point.speedup_low) interval = fmt::format("{:.2f} to {:.2f}", *point.speedup_low, *point.speedup_high);
   const auto efficiency = is_first ? std::optional(1.0) : point.efficiency;

@@ -15,9 +15,9 @@ TEST(ScalingReport, bars_are_as_long_as_efficiency) {
   compare::ScalingStudy study;
   study.workload.network = "toy";
   study.worker = {"fake", "1"};
-  compare::ScalePoint one;
+  compare::CurvePoint one;
   one.samples_per_second = 100;
-  compare::ScalePoint two;
+  compare::CurvePoint two;
   two.cpus = two.threads = 2;
   two.samples_per_second = 160;
   two.speedup = 1.6;
@@ -25,7 +25,7 @@ TEST(ScalingReport, bars_are_as_long_as_efficiency) {
   two.speedup_high = 1.7;
   two.efficiency = 0.8;
   two.serial_share = 0.25;
-  compare::ScalePoint four;
+  compare::CurvePoint four;
   four.cpus = four.threads = 4;
   auto eight = four;
   eight.disturbed = 3;

@@ -39,7 +39,7 @@ Table gains_table(const std::vector<tune::Gain>& gains) {
   return table;
 }
 
-Table factors_table(const std::vector<tune::Factor>& factors) {
+Table factors_table(const std::vector<tune::GainFactor>& factors) {
   Table table({{"kind"}, {"change"}, {"gain", Table::Align::right}, {"95 % interval"}});
   double product = 1;
   for (const auto& factor : factors) {

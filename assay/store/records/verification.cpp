@@ -7,7 +7,7 @@
 namespace assay::store {
 namespace {
 
-std::string subject(const Finding& finding) {
+std::string subject(const FoundFault& finding) {
   if (finding.content) return "content " + *finding.content;
   std::string out = "a record";
   if (finding.record) {
@@ -39,11 +39,11 @@ const char* predicate(Fault fault) {
 
 }  // namespace
 
-std::int64_t count_of(const std::vector<Finding>& findings, Fault fault) {
-  return std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.fault == fault; });
+std::int64_t count_of(const std::vector<FoundFault>& findings, Fault fault) {
+  return std::count_if(findings.begin(), findings.end(), [&](const FoundFault& one) { return one.fault == fault; });
 }
 
-std::string sentence(const Finding& finding) {
+std::string sentence(const FoundFault& finding) {
   auto out = fmt::format("{}: {}", subject(finding), predicate(finding.fault));
   if (!finding.writer) return out;
   const auto& writer = *finding.writer;

@@ -30,7 +30,7 @@ struct assay::EnumNames<assay::store::Fault> {
 namespace assay::store {
 
 /// One thing that is wrong, with all that is known of where.
-struct Finding {
+struct FoundFault {
   Fault fault = Fault::altered;
   std::optional<std::int64_t> record;  ///< the store's own key
   std::optional<std::string> trial;    ///< id
@@ -42,7 +42,7 @@ struct Finding {
 };
 
 template <typename V>
-void describe(V& v, Finding& f) {
+void describe(V& v, FoundFault& f) {
   required(v, "fault", f.fault);
   v("record", f.record);
   v("trial", f.trial);
@@ -58,8 +58,8 @@ struct Verification {
   std::int64_t records = 0;
   std::int64_t receipts = 0;  ///< also of records whose campaign was dropped
   std::int64_t writers = 0;
-  std::int64_t older = 0;         ///< records from before there were receipts: nothing can be said of them
-  std::vector<Finding> findings;  ///< empty: nothing is wrong
+  std::int64_t older = 0;            ///< records from before there were receipts: nothing can be said of them
+  std::vector<FoundFault> findings;  ///< empty: nothing is wrong
 };
 
 template <typename V>
@@ -72,9 +72,9 @@ void describe(V& v, Verification& f) {
 }
 
 /// How many findings are of one kind.
-std::int64_t count_of(const std::vector<Finding>& findings, Fault fault);
+std::int64_t count_of(const std::vector<FoundFault>& findings, Fault fault);
 
 /// A line for a person.
-std::string sentence(const Finding& finding);
+std::string sentence(const FoundFault& finding);
 
 }  // namespace assay::store

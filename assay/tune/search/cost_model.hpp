@@ -19,7 +19,7 @@ class CostModel {
   void update(const std::vector<std::vector<double>>& evaluations, const std::set<std::size_t>& left_out);
 
   /// Of every candidate.
-  const std::vector<Prediction>& predictions() const { return predictions_; }
+  const std::vector<Posterior>& predictions() const { return predictions_; }
   std::vector<std::vector<double>> covariance(const std::vector<std::size_t>& candidates) const;
   /// Standard deviation of one evaluation.
   double noise() const { return hyperparameters_.noise; }
@@ -31,7 +31,7 @@ class CostModel {
   Prior prior_;
   Hyperparameters hyperparameters_;
   std::optional<GaussianProcess> process_;
-  std::vector<Prediction> predictions_;
+  std::vector<Posterior> predictions_;
 };
 
 }  // namespace assay::tune

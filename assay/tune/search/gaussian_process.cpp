@@ -226,13 +226,13 @@ GaussianProcess::GaussianProcess(Hyperparameters hyperparameters, const std::vec
   ones_.assign(ones.data(), ones.data() + n);
 }
 
-std::vector<Prediction> GaussianProcess::predict(const std::vector<std::vector<double>>& points) const {
+std::vector<Posterior> GaussianProcess::predict(const std::vector<std::vector<double>>& points) const {
   const auto n = static_cast<Index>(observations_.size());
   const Eigen::Map<const Matrix> lower(factor_.data(), n, n);
   const Eigen::Map<const Vector> weights(weights_.data(), n);
   const Eigen::Map<const Vector> ones(ones_.data(), n);
   const auto observed = columns(observations_);
-  std::vector<Prediction> out;
+  std::vector<Posterior> out;
   out.reserve(points.size());
   for (std::size_t begin = 0; begin < points.size(); begin += kBlock) {
     const auto block = columns(points, begin, std::min(begin + kBlock, points.size()));
@@ -265,11 +265,11 @@ std::vector<std::vector<double>> GaussianProcess::covariance(const std::vector<s
   return out;
 }
 
-std::vector<Prediction> GaussianProcess::left_out() const {
+std::vector<Posterior> GaussianProcess::left_out() const {
   const auto n = static_cast<Index>(observations_.size());
   const Eigen::Map<const Matrix> lower(factor_.data(), n, n);
   const Matrix half = lower.triangularView<Eigen::Lower>().solve(Matrix::Identity(n, n));
-  std::vector<Prediction> out;
+  std::vector<Posterior> out;
   for (Index i = 0; i < n; ++i) {
     const double variance = 1 / half.col(i).squaredNorm();
     const auto at = static_cast<std::size_t>(i);

@@ -28,7 +28,7 @@ struct Prior {
   double spread = 0.7;                 ///< of the others
 };
 
-struct Prediction {
+struct Posterior {
   double mean = 0;
   double variance = 0;  ///< of the function itself, without the noise of an evaluation
 };
@@ -41,11 +41,11 @@ class GaussianProcess {
   GaussianProcess(Hyperparameters hyperparameters, const std::vector<Observation>& observations,
                   std::vector<double> doubt = {});
 
-  std::vector<Prediction> predict(const std::vector<std::vector<double>>& points) const;
+  std::vector<Posterior> predict(const std::vector<std::vector<double>>& points) const;
   /// Covariances of the function at these points, by rows.
   std::vector<std::vector<double>> covariance(const std::vector<std::vector<double>>& points) const;
   /// The i-th observation as the others predict it, with the variance of a value: of noise and function.
-  std::vector<Prediction> left_out() const;
+  std::vector<Posterior> left_out() const;
 
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   double mean() const { return mean_; }

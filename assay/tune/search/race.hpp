@@ -25,7 +25,7 @@ class Beliefs {
   double promise(std::size_t a, std::size_t b, std::size_t pairs) const;
 
  private:
-  struct Pair {
+  struct RacePair {
     std::size_t a;
     std::size_t b;
     double log_ratio;
@@ -38,7 +38,7 @@ class Beliefs {
   std::vector<std::vector<double>> covariance_;
   double noise_;
   std::size_t evaluations_;
-  std::vector<Pair> pairs_;
+  std::vector<RacePair> pairs_;
 };
 
 /// The rule of a race: b takes the lead only where it is proven cheaper (95 %) and by more than 1 %.

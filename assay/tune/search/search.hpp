@@ -10,7 +10,7 @@
 namespace assay::tune {
 
 /// What measuring has cost so far, from stored records alone, so that a search that is replayed decides the same.
-struct Spent {
+struct SearchCost {
   std::int64_t runs = 0;  ///< fresh processes; a lock-step pair is two
   double seconds = 0;
 };
@@ -27,7 +27,7 @@ class Objective {
   /// Log-ratios of cost of b to a, of `pairs` more lock-step pairs; fewer where some failed.
   virtual std::vector<double> race(std::size_t a, std::size_t b, std::int64_t pairs) = 0;
 
-  virtual Spent spent() const = 0;
+  virtual SearchCost spent() const = 0;
 
   /// Whether the steps of a candidate so far kept the limit of the goal; true where it has none.
   virtual bool within_limit(std::size_t /*candidate*/) const { return true; }

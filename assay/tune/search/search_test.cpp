@@ -65,7 +65,7 @@ class Synthetic : public Objective {
     return out;
   }
 
-  Spent spent() const override { return {runs_, 2.0 * static_cast<double>(runs_)}; }
+  SearchCost spent() const override { return {runs_, 2.0 * static_cast<double>(runs_)}; }
   const std::vector<std::size_t>& asked_together() const { return asked_together_; }
 
  private:

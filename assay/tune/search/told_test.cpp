@@ -58,7 +58,7 @@ TEST(Told, the_library_has_the_variable_that_two_settings_want) {
   EXPECT_EQ(told.code[0].line, "set(4)");
   EXPECT_EQ(told.code[0].inject, "hook");
   settings.intra_op = 2;
-  EXPECT_THAT(tell(kLaunch, settings).code, IsEmpty()) << "the same value is no conflict";
+  EXPECT_THAT(tell(kLaunch, settings).code, IsEmpty()) << "the same value is not a conflict";
 }
 
 TEST(Told, a_setting_wins_over_a_variable_of_the_same_name) {

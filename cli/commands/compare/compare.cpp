@@ -261,7 +261,7 @@ bool hosts_known(const compare::Material& material, const compare::Comparison& c
 report::FamiliesData compared_all(const CompareOptions& o, const Chosen& chosen) {
   report::FamiliesData data;
   data.names = chosen.names;
-  if (o.to == "fastest") data.reference = compare::Reference::fastest;
+  if (o.to == "fastest") data.reference = compare::FamilyReference::fastest;
   std::vector<compare::Selector> sides;
   for (const auto& side : sides_of(o)) sides.emplace_back(side, chosen.rows, chosen.material.trials);
   data.families = compare::compare_all(chosen.material, sides, data.reference);

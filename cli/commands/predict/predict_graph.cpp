@@ -120,8 +120,8 @@ predict::ScalingPrediction kept_form(const predict::RowsPrediction& said, const 
     point.low_seconds = row.low_seconds;
     point.high_seconds = row.high_seconds;
     point.samples_per_second = static_cast<double>(global_batch) / row.seconds;
-    point.limit =
-        row.limit == predict::StepLimit::communication ? predict::Limit::communication : predict::Limit::compute;
+    point.limit = row.limit == predict::StepLimit::communication ? predict::ScaleLimit::communication
+                                                                 : predict::ScaleLimit::compute;
     point.memory.activation_bytes = row.memory_bytes - row.memory.state_bytes;
     point.memory.optimizer_bytes = row.memory.state_bytes;
     point.fits = row.fits;

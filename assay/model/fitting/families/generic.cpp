@@ -86,8 +86,8 @@ class Generic : public Family {
     return form.law(polished(form, form.numbers(law)));
   }
 
-  std::vector<Found> constants(const Law& law) const override {
-    std::vector<Found> found;
+  std::vector<FittedConstant> constants(const Law& law) const override {
+    std::vector<FittedConstant> found;
     const bool sums = law.terms.size() > 2;
     for (std::size_t i = 0; i + 1 < law.terms.size(); ++i) {
       const auto& term = law.terms[i];

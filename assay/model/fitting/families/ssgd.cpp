@@ -44,7 +44,7 @@ class Ssgd : public Family {
 
   Law fit(const Table& table, const Effort&) const override { return with_coefficients(terms_for(table), table); }
   Law refit(const Law& law, const Table& table) const override { return with_coefficients(law, table); }
-  std::vector<Found> constants(const Law& law) const override { return coefficients(law); }
+  std::vector<FittedConstant> constants(const Law& law) const override { return coefficients(law); }
 
  private:
   static Law terms_for(const Table& table) {

@@ -209,7 +209,7 @@ class Terms : public Family {
   }
 
   Law refit(const Law& law, const Table& table) const override { return with_coefficients(law, table); }
-  std::vector<Found> constants(const Law& law) const override { return coefficients(law); }
+  std::vector<FittedConstant> constants(const Law& law) const override { return coefficients(law); }
 
  private:
   static Term term_of(const Forms& forms, const FormColumns& columns, const std::vector<Factor>& factors) {

@@ -21,23 +21,23 @@ struct ReadRuns {
   std::vector<store::RunRow> rows;
 };
 
-const std::vector<store::RunRow>& runs_of(const Context& context, const Campaign& campaign, ReadRuns& last) {
+const std::vector<store::RunRow>& runs_of(const Context& context, const ListedCampaign& campaign, ReadRuns& last) {
   if (last.campaign != campaign.row.id) last = {campaign.row.id, context.store.runs({.campaign = campaign.row.id})};
   return last.rows;
 }
 
-std::vector<store::TrialRow> trials_of(const Context& context, const Campaign& campaign) {
+std::vector<store::TrialRow> trials_of(const Context& context, const ListedCampaign& campaign) {
   std::vector<store::TrialRow> trials;
   for (const auto index : campaign.trials) trials.push_back(context.catalogue.trials[index]);
   return trials;
 }
 
-bool is_large(const Campaign& campaign) {
+bool is_large(const ListedCampaign& campaign) {
   return campaign.row.progress.done > kMostRunsCompared;
 }
 
 /// Of a large campaign trial by trial, so that memory stays that of one.
-std::vector<Result> results_in(const Context& context, const Campaign& campaign, ReadRuns& last) {
+std::vector<Result> results_in(const Context& context, const ListedCampaign& campaign, ReadRuns& last) {
   if (!is_large(campaign))
     return results_of_campaign(campaign.row, trials_of(context, campaign), runs_of(context, campaign, last));
   std::vector<Result> results;
@@ -93,12 +93,12 @@ void add_comparison(ComparisonData data, PageWriter& page, VerdictCounts& counts
   say_left_out(page, data.comparisons.all.size(), all, "`assay compare` has every one.");
 }
 
-compare::Material material_of(const Context& context, const Campaign& campaign, ReadRuns& last) {
+compare::Material material_of(const Context& context, const ListedCampaign& campaign, ReadRuns& last) {
   return {trials_of(context, campaign), runs_of(context, campaign, last), context.calibrations};
 }
 
 /// The trials of a lock-step campaign with each other.
-bool add_groups(const Context& context, const Campaign& campaign, ReadRuns& last, PageWriter& page,
+bool add_groups(const Context& context, const ListedCampaign& campaign, ReadRuns& last, PageWriter& page,
                 VerdictCounts& counts) {
   if (!campaign.row.lockstep || campaign.trials.size() < 2 || campaign.trials.size() > kMostSides) return false;
   const auto material = material_of(context, campaign, last);
@@ -134,7 +134,7 @@ bool add_groups(const Context& context, const Campaign& campaign, ReadRuns& last
 }
 
 /// The campaign with the one before it that has trials in common.
-bool add_against_earlier(const Context& context, const Campaign& campaign, ReadRuns& last, PageWriter& page,
+bool add_against_earlier(const Context& context, const ListedCampaign& campaign, ReadRuns& last, PageWriter& page,
                          VerdictCounts& counts) {
   if (!campaign.earlier) return false;
   const auto& earlier = context.catalogue.campaigns[*campaign.earlier];
@@ -175,7 +175,7 @@ bool add_against_earlier(const Context& context, const Campaign& campaign, ReadR
   return true;
 }
 
-bool write_comparison(Context& context, const Campaign& campaign, ReadRuns& last) {
+bool write_comparison(Context& context, const ListedCampaign& campaign, ReadRuns& last) {
   PageWriter page(comparison_path(campaign.row.id), fmt::format("Comparison: {}", round_name(campaign.row)));
   page.link("Campaign: ", {round_name(campaign.row), campaign_path(campaign.row.id)});
   VerdictCounts counts;
@@ -224,7 +224,7 @@ std::string campaign_note(const store::CampaignRow& row) {
   return note;
 }
 
-void write_campaign(Context& context, const Campaign& campaign, ReadRuns& last) {
+void write_campaign(Context& context, const ListedCampaign& campaign, ReadRuns& last) {
   const auto& row = campaign.row;
   const bool compared = write_comparison(context, campaign, last);
   PageWriter page(campaign_path(row.id), round_name(row));

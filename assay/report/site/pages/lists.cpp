@@ -78,7 +78,7 @@ Entries campaign_entries(const Context& context) {
 /// A change, and the series that it is in.
 struct ListedChange {
   const PageEntry* series;
-  const Standing* standing;
+  const SeriesStanding* standing;
 };
 
 /// Newest changes of level in all series, slow-downs or not.

@@ -58,7 +58,7 @@ Document machine_document(const Context& context, const std::string& platform) {
 }
 
 /// A series and where it stands on the machine.
-using Measured = std::pair<const PageEntry*, const Standing*>;
+using Measured = std::pair<const PageEntry*, const SeriesStanding*>;
 
 void write_machine(Context& context, const std::string& platform, std::vector<Measured> measured) {
   PageWriter page(machine_path(platform), machine_words(context.store, platform));

@@ -45,7 +45,7 @@ void add_newest(const Context& context, const store::TrialRow& trial, const std:
   }
 }
 
-SeriesFacts facts_of(const Context& context, const Series& series) {
+SeriesFacts facts_of(const Context& context, const ReleaseSeries& series) {
   SeriesFacts facts;
   std::vector<store::TrialRow> trials;
   std::vector<store::RunRow> rows;
@@ -74,8 +74,8 @@ std::optional<KnownChange> known_change(const compare::HistorySeries& series) {
 }
 
 /// Of each machine, the series over dates that was measured last; its change, or that between releases.
-std::vector<Standing> standings_of(const SeriesFacts& facts) {
-  std::map<std::string, Standing> by_platform;
+std::vector<SeriesStanding> standings_of(const SeriesFacts& facts) {
+  std::map<std::string, SeriesStanding> by_platform;
   for (const auto& result : facts.newest) by_platform[result.platform];
   for (const auto& history : facts.history) {
     for (const auto& series : history.series) {
@@ -94,7 +94,7 @@ std::vector<Standing> standings_of(const SeriesFacts& facts) {
       if (change && (!standing.change || change->since_utc >= standing.change->since_utc)) standing.change = change;
     }
   }
-  std::vector<Standing> out;
+  std::vector<SeriesStanding> out;
   for (auto& [platform, standing] : by_platform) {
     standing.platform = platform;
     out.push_back(std::move(standing));
@@ -187,14 +187,14 @@ void add_history(const Context& context, const compare::History& history, PageWr
   if (drawn > 0) say_left_out(page, std::min(drawn, kMostSeriesDrawn), wanted, "`assay history` has every series.");
 }
 
-std::string newest_of(const std::vector<Standing>& standings) {
+std::string newest_of(const std::vector<SeriesStanding>& standings) {
   std::string newest;
   for (const auto& standing : standings) newest = std::max(newest, standing.newest_utc);
   return newest;
 }
 
-std::string series_note(const std::vector<Standing>& standings) {
-  const Standing* newest = nullptr;
+std::string series_note(const std::vector<SeriesStanding>& standings) {
+  const SeriesStanding* newest = nullptr;
   for (const auto& standing : standings) {
     if (newest == nullptr || standing.newest_utc > newest->newest_utc) newest = &standing;
   }
@@ -204,7 +204,7 @@ std::string series_note(const std::vector<Standing>& standings) {
   return note;
 }
 
-PageEntry write_series(Context& context, const WorkloadGroup& workload, const Series& series,
+PageEntry write_series(Context& context, const WorkloadGroup& workload, const ReleaseSeries& series,
                        const SeriesFacts& facts) {
   PageWriter page(series_path(series.id), series.title);
   page.link("Workload: ", {workload.title, workload_path(workload.id)});
@@ -244,7 +244,7 @@ void lighten(Result& result) {
   result.details.effective.clear();
 }
 
-void add_changes(const std::vector<std::pair<const Series*, PageEntry>>& all, PageWriter& page) {
+void add_changes(const std::vector<std::pair<const ReleaseSeries*, PageEntry>>& all, PageWriter& page) {
   LinkedTable table{"Changes", {"what", "machine", "change", "95 % interval"}, {}};
   std::size_t changes = 0;
   for (const auto& [series, entry] : all) {
@@ -272,7 +272,7 @@ void write_workload(Context& context, const WorkloadGroup& workload) {
   Evidence evidence;
   evidence.store = context.store_name;
   evidence.roofline = context.roofline;
-  std::vector<std::pair<const Series*, PageEntry>> entries;
+  std::vector<std::pair<const ReleaseSeries*, PageEntry>> entries;
   std::string newest;
   for (const auto& series : workload.series) {
     auto facts = facts_of(context, series);

@@ -36,7 +36,7 @@ class StepBars {
 
 /// 1F1B: stage s of p waits s / (p - 1) of the bubble before it begins and after it ends, a third before; the rest is
 /// between its first forward passes and the first backward pass that comes back to it.
-void add_stages(const predict::JudgedSplit& judged, StepBars& bars, Axis& lanes) {
+void add_stages(const predict::JudgedSplit& judged, StepBars& bars, PictureAxis& lanes) {
   const auto& t = judged.step;
   const auto p = judged.split.pipeline;
   const double sent = t.tensor_seconds + t.shard_seconds + t.exchange_seconds + t.pipeline_seconds;
@@ -71,7 +71,7 @@ void add_stages(const predict::JudgedSplit& judged, StepBars& bars, Axis& lanes)
 }
 
 /// One device: each kind of work on a stream of its own.
-void add_streams(const predict::StepTime& t, StepBars& bars, Axis& lanes) {
+void add_streams(const predict::StepTime& t, StepBars& bars, PictureAxis& lanes) {
   double at = 0;
   const auto add = [&](const char* stream, const char* kind, double seconds) {
     if (!(seconds > 0)) return;
@@ -92,7 +92,7 @@ void add_streams(const predict::StepTime& t, StepBars& bars, Axis& lanes) {
   add("compute", "update", t.update_seconds);
 }
 
-Picture blank(const char* id, const char* question, std::string title, Axis x, Axis y) {
+Picture blank(const char* id, const char* question, std::string title, PictureAxis x, PictureAxis y) {
   Picture picture;
   picture.id = id;
   picture.question = question;
@@ -118,7 +118,7 @@ std::string short_split(const predict::Split& split) {
 
 Picture step_picture(const predict::JudgedSplit& judged) {
   auto picture = blank("step", "Where does a step go?", "One step, " + text_of(judged.split), {.title = "seconds"},
-                       {.title = "", .kind = AxisKind::category});
+                       {.title = "", .kind = PictureAxisKind::category});
   StepBars bars;
   if (judged.split.pipeline > 1) {
     add_stages(judged, bars, picture.y);
@@ -140,8 +140,8 @@ Picture front_picture(const predict::PlanSearch& said) {
   // Price hardly changes with the number of devices where work is spread well: as an axis it would pile up the points.
   const char* cost = priced ? "price" : said.tokens ? "device hours" : "device seconds";
   auto picture = blank("front", "Which configuration?", fmt::format("Time against devices, each with its {}", cost),
-                       {.title = "devices", .kind = AxisKind::log},
-                       {.title = said.tokens ? "hours" : "seconds for a million tokens", .kind = AxisKind::log});
+                       {.title = "devices", .kind = PictureAxisKind::log},
+                       {.title = said.tokens ? "hours" : "seconds for a million tokens", .kind = PictureAxisKind::log});
   Series others{.name = "another is better in time, price and devices", .kind = SeriesKind::dots, .colour = 7};
   std::vector<std::string> clusters;
   for (const auto& point : said.points) {
@@ -191,7 +191,7 @@ Picture front_picture(const predict::PlanSearch& said) {
 Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double device_bytes) {
   auto picture = blank("memory", "Does it fit?", "Memory of a device by kind",
                        {.title = "GiB; t tensor, p pipeline x parts, c context, e experts, s shard, b microbatch"},
-                       {.title = "", .kind = AxisKind::category});
+                       {.title = "", .kind = PictureAxisKind::category});
   struct Kind {
     const char* name;
     double predict::StepMemory::*bytes;
@@ -223,9 +223,9 @@ Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double d
 }
 
 Picture calendar_picture(const predict::TrainingPlan& plan) {
-  auto picture =
-      blank("calendar", "How does the training go?", "Days of one simulated training, with their failures",
-            {.title = "day of a week", .kind = AxisKind::category}, {.title = "", .kind = AxisKind::category});
+  auto picture = blank("calendar", "How does the training go?", "Days of one simulated training, with their failures",
+                       {.title = "day of a week", .kind = PictureAxisKind::category},
+                       {.title = "", .kind = PictureAxisKind::category});
   for (std::size_t day = 1; day <= kDaysOfWeek; ++day) picture.x.categories.push_back(std::to_string(day));
   const auto weeks = (plan.calendar.size() + kDaysOfWeek - 1) / kDaysOfWeek;
   // Cells of two named axes are drawn from below: the last week comes first.

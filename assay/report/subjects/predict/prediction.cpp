@@ -8,9 +8,9 @@
 namespace assay::report {
 namespace {
 
-using predict::Limit;
 using predict::Origin;
 using predict::RangeKind;
+using predict::ScaleLimit;
 
 std::string seconds_text(double seconds) {
   return format_duration(seconds * 1e9);
@@ -70,13 +70,13 @@ std::string points_table(const predict::ScalingPrediction& said, const Look& loo
 std::string limit_sentence(const predict::ScalePoint& point) {
   const auto& step = point.step;
   const auto share = [&](double seconds) { return fmt::format("{:.0f} %", 100 * seconds / step.seconds); };
-  if (point.limit == Limit::input) {
+  if (point.limit == ScaleLimit::input) {
     return fmt::format(
         "On {} devices input limits it: loading and transfer take {}, the rest {} runs meanwhile.\n", point.devices,
         seconds_text(step.load_seconds + step.transfer_seconds),
         seconds_text(step.forward_seconds + step.backward_seconds + step.exposed_seconds + step.update_seconds));
   }
-  if (point.limit == Limit::communication) {
+  if (point.limit == ScaleLimit::communication) {
     return fmt::format(
         "On {} devices communication limits it: {} travel in {} messages, {} of the step are not hidden by "
         "computing.\n",

@@ -54,7 +54,7 @@ void add_family(const FamiliesData& data, const compare::Family& family, Documen
   for (const auto& pair : family.pairs) out.item(compare::sentence(pair, data.names));
 }
 
-json side_json(const FamiliesData& data, const compare::Standing& standing, std::size_t number) {
+json side_json(const FamiliesData& data, const compare::SideStanding& standing, std::size_t number) {
   const auto& side = standing.side;
   return {{"name", data.names[number]},
           {"trial_id", side.trial_id},
@@ -119,7 +119,7 @@ Document families_document(const FamiliesData& data) {
   }
   out.paragraph(
       fmt::format("Ratios are of time, to {}. All verdicts together are wrong by chance in at most 1 % of cases.",
-                  data.reference == compare::Reference::first ? "the first side" : "the fastest side"));
+                  data.reference == compare::FamilyReference::first ? "the first side" : "the fastest side"));
   if (data.gate) {
     add_gate({*data.gate, data.failed(), data.open(), "", " than the first", data.next_command, !data.calibrated}, out);
   } else if (!data.calibrated) {

@@ -15,7 +15,7 @@ constexpr std::int64_t kFamiliesVersion = 1;
 /// Everything a report on comparisons of several sides shows.
 struct FamiliesData {
   std::vector<std::string> names;  ///< of the sides, as they were named
-  compare::Reference reference = compare::Reference::first;
+  compare::FamilyReference reference = compare::FamilyReference::first;
   compare::Families families;
   std::optional<double> gate;  ///< share from which a proved slow-down against the first side fails
   bool calibrated = false;     ///< the host's own noise is known

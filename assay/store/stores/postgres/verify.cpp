@@ -8,7 +8,7 @@ Verification PostgresStore::verify() {
   Verification out;
   auto row = connection_.read(sql::kPostgresVerify, kDoing);
   while (row.step()) {
-    Finding finding;
+    FoundFault finding;
     from_json_value(json(row.get<std::string>(0)), "fault", finding.fault);
     finding.record = row.get<std::optional<std::int64_t>>(1);
     finding.trial = row.get<std::optional<std::string>>(2);

@@ -324,7 +324,7 @@ TEST_F(SqliteFile, TheViewResultShowsCountedRecordsWithoutDecoding) {
                                           "50.5",
                                           "3003"};  // 1000 + 1001 + 1002
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(row.get<std::string>(static_cast<int>(i)), expected[i]);
-  EXPECT_FALSE(row.step()) << "the attempt set aside is no result";
+  EXPECT_FALSE(row.step()) << "the attempt set aside is not a result";
 }
 
 TEST_F(SqliteFile, SamplesAreLittleEndianIntegersOfAllRanks) {

@@ -34,8 +34,8 @@ RecordColumns kept_columns(const Statement& row) {
 }
 
 /// What a row of verify_receipts.sql is about.
-Finding place_of(const Statement& row) {
-  Finding finding;
+FoundFault place_of(const Statement& row) {
+  FoundFault finding;
   finding.record = row.get<std::optional<std::int64_t>>(2);
   finding.trial = row.get<std::optional<std::string>>(9);
   finding.index = row.get<std::optional<std::int64_t>>(10);
@@ -86,7 +86,7 @@ void look_at_records(Database& database, Verification& out) {
   Statement row(database, sql::kSqliteVerifyRecords, kVerifying);
   row.bind();
   while (row.step()) {
-    Finding finding;
+    FoundFault finding;
     finding.fault = row.get<std::string>(0) == "lost" ? Fault::lost : Fault::slipped_in;
     finding.record = row.get<std::optional<std::int64_t>>(1);
     finding.trial = row.get<std::optional<std::string>>(2);
@@ -101,7 +101,7 @@ void look_at_contents(Database& database, Verification& out) {
   row.bind();
   while (row.step()) {
     if (hash_hex(row.get<std::string>(1)) == row.get<std::string>(0)) continue;
-    Finding finding;
+    FoundFault finding;
     finding.fault = Fault::wrong_content;
     finding.content = row.get<std::string>(0);
     out.findings.push_back(std::move(finding));
