@@ -59,7 +59,7 @@ void connect_and_ask(const process::Fd& fd, const NullServer& server) {
 }
 
 /// How many have an answer, or the end of their connection, to read; waits until `least` have, at most so long.
-std::size_t answered(const std::vector<process::Fd>& fds, std::size_t least, int most_ms) {
+std::size_t readable(const std::vector<process::Fd>& fds, std::size_t least, int most_ms) {
   std::size_t count = 0;
   for (int waited = 0; waited <= most_ms; waited += 10) {
     std::vector<pollfd> polled;
@@ -87,14 +87,14 @@ TEST(NullServer, WithoutFilesItWaitsUntilAConnectionIsClosed) {
   const process::Fd lowest(dup(clients.back().get()));
   limit.set(static_cast<rlim_t>(lowest.get()) + 4);  // at most three more
   for (const auto& client : clients) connect_and_ask(client, server);
-  const auto few = answered(clients, 1, 10'000);
+  const auto few = readable(clients, 1, 10'000);
   ASSERT_GE(few, 1U);
   const auto used = process_cpu_seconds();
-  EXPECT_LE(answered(clients, 4, 500), 3U);
+  EXPECT_LE(readable(clients, 4, 500), 3U);
   EXPECT_LT(process_cpu_seconds() - used, 0.05) << "it spins";
   // Each one that is closed makes room for the next.
   while (!clients.empty()) {
-    ASSERT_GE(answered(clients, 1, 10'000), 1U) << clients.size() << " wait for ever";
+    ASSERT_GE(readable(clients, 1, 10'000), 1U) << clients.size() << " wait for ever";
     for (auto client = clients.begin(); client != clients.end(); ++client) {
       pollfd one{client->get(), POLLIN, 0};
       if (poll(&one, 1, 0) != 1) continue;
