@@ -10,10 +10,19 @@
 namespace assay::compare {
 namespace {
 
+/// What weak scaling grows: sequences where text is generated, since engines have no batch then.
+std::int64_t samples_of_step(const Workload& workload) {
+  return workload.generate ? workload.generate->sequences : workload.batch;
+}
+
+void set_samples_of_step(Workload& workload, std::int64_t samples) {
+  (workload.generate ? workload.generate->sequences : workload.batch) = samples;
+}
+
 /// Adds a point, and its trial where no other point has the same.
 void add_point(const Trial& base, CurvePoint point, ScaleCurve& curve, std::vector<Trial>& trials) {
   Trial trial = base;
-  trial.workload.batch = point.batch;
+  set_samples_of_step(trial.workload, point.batch);
   trial.settings.intra_op = point.threads;
   if (point.instances > 1) trial.settings.instances = point.instances;
   point.trial_id = trial_id(trial);
@@ -28,7 +37,7 @@ ScaleCurve curve_by_threads(const Trial& base, ScalingKind kind, const std::vect
   for (const auto n : cpus) {
     CurvePoint point;
     point.cpus = point.threads = n;
-    point.batch = base.workload.batch * (kind == ScalingKind::weak ? n : 1);
+    point.batch = samples_of_step(base.workload) * (kind == ScalingKind::weak ? n : 1);
     add_point(base, point, curve, trials);
   }
   return curve;
@@ -44,11 +53,13 @@ ScaleCurve curve_by_instances(const Trial& base, ScalingKind kind, const std::ve
     point.cpus = n;
     point.threads = threads;
     point.instances = n / threads;
-    point.batch = base.workload.batch;
+    point.batch = samples_of_step(base.workload);
     if (kind == ScalingKind::strong) {
       if (point.batch % point.instances != 0) {
-        left_out.push_back(fmt::format("strong by instances, {} CPUs: a batch of {} cannot be shared by {} instances",
-                                       n, point.batch, point.instances));
+        const auto what = base.workload.generate ? fmt::format("{} sequences", point.batch)
+                                                 : fmt::format("a batch of {}", point.batch);
+        left_out.push_back(
+            fmt::format("strong by instances, {} CPUs: {} cannot be shared by {} instances", n, what, point.instances));
         continue;
       }
       point.batch /= point.instances;
@@ -73,6 +84,13 @@ void set_speedup(CurvePoint& point, const CurvePoint& first, const std::vector<d
   if (kind == ScalingKind::strong && growth > 1) {
     point.serial_share = std::max(0.0, (1 / speedup - 1 / growth) / (1 - 1 / growth));
   }
+}
+
+/// Samples per second; of generated text, sequences: a sample of its summary is a step with all of them.
+double rate_of(const Summary& summary, const Workload& workload) {
+  if (!workload.generate) return summary.samples_per_second.value_or(0);
+  if (!summary.generated) return 0;
+  return summary.generated->output_tokens_per_second / static_cast<double>(workload.generate->output_tokens);
 }
 
 }  // namespace
@@ -101,7 +119,7 @@ void measure_curves(ScalingStudy& study, const std::vector<store::RunRow>& rows)
   std::map<std::string, std::vector<double>> log_rates;
   std::map<std::string, std::int64_t> disturbed;
   for (const auto& row : rows) {
-    const auto rate = row.summary.samples_per_second.value_or(0);
+    const auto rate = rate_of(row.summary, study.workload);
     if (!row.counted || row.outcome != OutcomeKind::ok || rate <= 0) continue;
     if (row.trusted) {
       log_rates[row.trial].push_back(std::log(rate));

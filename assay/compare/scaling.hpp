@@ -41,10 +41,10 @@ struct CurvePoint {
   std::string trial_id;
   std::int64_t instances = 1;
   std::int64_t threads = 1;                  ///< of each instance
-  std::int64_t batch = 1;                    ///< of each instance
+  std::int64_t batch = 1;                    ///< of each instance; where text is generated, its sequences
   std::int64_t runs = 0;                     ///< that count
   std::int64_t disturbed = 0;                ///< left out: something else was at work on the machine
-  std::optional<double> samples_per_second;  ///< geometric mean over runs
+  std::optional<double> samples_per_second;  ///< geometric mean over runs; of generated text, sequences per second
   std::optional<double> speedup;             ///< over the curve's first point
   std::optional<double> speedup_low;         ///< 95 %, by Welch over runs as independent processes
   std::optional<double> speedup_high;
@@ -85,7 +85,7 @@ void describe(V& v, ScaleCurve& c) {
 /// How a workload grows with the CPUs of one machine.
 struct ScalingStudy {
   std::int64_t scaling_version = kScalingVersion;
-  Workload workload;  ///< with the batch of one CPU
+  Workload workload;  ///< with the batch, or the sequences, of one CPU
   Worker worker;
   std::vector<ScaleCurve> curves;
   std::vector<std::string> left_out;  ///< points that are none, with the reason
@@ -111,7 +111,7 @@ struct ScalingPlan {
 
 /// Four curves over numbers of CPUs: strong and weak, by threads of one instance and by instances. `base` has the batch
 /// of the smallest point and everything that all points share; its intra_op, 1 where it has none, are the threads of
-/// each instance on the curves by instances.
+/// each instance on the curves by instances. Where text is generated, sequences grow in place of the batch.
 ScalingPlan plan_scaling(const Trial& base, const std::vector<std::int64_t>& cpus);
 
 /// Puts numbers on the points from runs that count.

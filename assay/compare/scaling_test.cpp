@@ -65,6 +65,33 @@ TEST(Scaling, instances_may_have_several_threads) {
   EXPECT_EQ(curve.points[1].threads, 2);
 }
 
+Trial base_generating(std::int64_t sequences) {
+  auto trial = base_trial(1);
+  trial.workload.network = "llama_9m";
+  trial.workload.mode = Mode::generate;
+  trial.workload.generate = Generation{.output_tokens = 10, .sequences = sequences, .cache_precision = {}};
+  return trial;
+}
+
+// As with a batch of 2, in sequences; the batch stays 1, or the trial would not be valid.
+TEST(Scaling, of_generated_text_grows_sequences) {
+  const auto plan = plan_scaling(base_generating(2), {1, 2, 4});
+  EXPECT_THAT(batches(curve_of(plan.study, ScalingKind::strong, ScaledBy::threads)), ElementsAre(2, 2, 2));
+  EXPECT_THAT(batches(curve_of(plan.study, ScalingKind::weak, ScaledBy::threads)), ElementsAre(2, 4, 8));
+  EXPECT_THAT(batches(curve_of(plan.study, ScalingKind::strong, ScaledBy::instances)), ElementsAre(2, 1));
+  EXPECT_THAT(plan.study.left_out,
+              ElementsAre("strong by instances, 4 CPUs: 2 sequences cannot be shared by 4 instances"));
+  for (const auto& curve : plan.study.curves) {
+    for (const auto& point : curve.points) {
+      const auto same = [&](const Trial& trial) { return trial_id(trial) == point.trial_id; };
+      const auto trial = std::find_if(plan.trials.begin(), plan.trials.end(), same);
+      ASSERT_NE(trial, plan.trials.end());
+      EXPECT_NO_THROW(check(*trial));
+      EXPECT_EQ(trial->workload.generate->sequences, point.batch);
+    }
+  }
+}
+
 store::RunRow row(const std::string& trial, double rate) {
   store::RunRow out;
   out.trial = trial;
@@ -101,6 +128,23 @@ TEST(Scaling, speedup_efficiency_and_what_does_not_scale) {
   EXPECT_NEAR(*last.speedup_low, 3.2 * std::exp(-4.30265 * 0.149001), 1e-3);
   const auto& weak = curve_of(study, ScalingKind::weak, ScaledBy::threads);
   EXPECT_FALSE(weak.points[1].speedup) << "it was not measured";
+}
+
+// One step a second either way: of 2 sequences on one CPU, of 4 on two. 10 tokens each: 20 and 40 tokens per second,
+// so that weak scaling is perfect, though the summary's samples, which are steps, stay at one a second.
+TEST(Scaling, of_generated_text_counts_sequences_and_not_steps) {
+  auto plan = plan_scaling(base_generating(2), {1, 2});
+  const auto& curve = curve_of(plan.study, ScalingKind::weak, ScaledBy::threads);
+  std::vector<store::RunRow> rows{row(curve.points[0].trial_id, 1), row(curve.points[1].trial_id, 1)};
+  rows[0].summary.generated = GeneratedSummary{};
+  rows[0].summary.generated->output_tokens_per_second = 20;
+  rows[1].summary.generated = GeneratedSummary{};
+  rows[1].summary.generated->output_tokens_per_second = 40;
+  measure_curves(plan.study, rows);
+  EXPECT_NEAR(*curve.points[0].samples_per_second, 2, 1e-9);
+  EXPECT_NEAR(*curve.points[1].samples_per_second, 4, 1e-9);
+  EXPECT_NEAR(*curve.points[1].speedup, 2, 1e-9);
+  EXPECT_NEAR(*curve.points[1].efficiency, 1, 1e-9);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/core/clock.hpp"
+#include "assay/load/energy_sampler.hpp"
 #include "assay/load/server/null_server.hpp"
 
 namespace assay::load {
@@ -26,6 +27,8 @@ RatePoint rate_point(const LoadPoint& point, double rate) {
   RatePoint found;
   found.rate_per_second = rate;
   found.requests = point.requests;
+  found.growth = point.growth;
+  found.growing = is_growing({point.growth, point.growth_low});
   for (const auto& limit : point.limits) {
     found.over.push_back(limit.over);
     found.design_effects.push_back(limit.design_effect);
@@ -39,8 +42,11 @@ RatePoint rate_point(const LoadPoint& point, double rate) {
 
 LoadPoint measure_point(const LoadQuestion& question, std::vector<Request>* requests) {
   auto schedule = draw_schedule(question.arrivals, question.trace);
+  std::optional<EnergySampler> sampler;
+  if (!question.energy.empty()) sampler.emplace(question.energy);
   auto sent = send_schedule(question.target, question.sending, std::move(schedule), rules_of(question.arrivals));
   auto point = summarise(question.arrivals, sent, question.limits, question.lateness_budget_ns);
+  if (sampler) add_energy(sampler->finish(), sent, point);
   if (requests != nullptr) *requests = std::move(sent.requests);
   return point;
 }
@@ -51,6 +57,7 @@ LoadPoint certify_client(const LoadQuestion& question) {
   const NullServer server(service);
   auto same = question;
   same.limits.clear();
+  same.energy.clear();
   same.target = parse_target(server.url() + question.target.path);
   same.sending.authorization.clear();
   same.sending.drain_ns = 2'000'000'000;

@@ -8,6 +8,7 @@
 #include "assay/load/queries/point.hpp"
 #include "assay/load/queries/stamps.hpp"
 #include "assay/load/rate_search.hpp"
+#include "assay/platform/energy.hpp"
 
 namespace assay::load {
 
@@ -56,6 +57,7 @@ struct LoadQuestion {
   std::vector<TraceRow> trace;
   std::vector<Limit> limits;
   double lateness_budget_ns = 1e6;
+  std::vector<platform::EnergyCounter> energy;  ///< of the machine that serves, where they can be read from here
 };
 
 /// Sends one schedule. The raw requests are left in `requests` where it is given.

@@ -112,6 +112,28 @@ Edge edge_of(const std::vector<RatePoint>& points, std::size_t limit, double qua
   return {near + std::clamp(shift, -kWindow, kWindow), half};
 }
 
+/// Between the highest rate whose queue does not grow and the lowest whose queue does, parted where fewest runs are on
+/// the wrong side. A queue that takes long to show is known by its slope: beyond what is served by a share, latency
+/// grows by that share of a second each second, so that the edge may be as far below. Null where no run grows.
+std::optional<Edge> growth_edge(std::vector<RatePoint> points) {
+  std::sort(points.begin(), points.end(),
+            [](const RatePoint& a, const RatePoint& b) { return a.rate_per_second < b.rate_per_second; });
+  auto wrong = std::count_if(points.begin(), points.end(), [](const RatePoint& point) { return !point.growing; });
+  auto fewest = wrong;
+  std::size_t below = 0;  // points on the steady side
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    wrong += points[i].growing ? 1 : -1;
+    if (wrong >= fewest) continue;
+    fewest = wrong;
+    below = i + 1;
+  }
+  if (below == 0 || below == points.size()) return std::nullopt;
+  const auto high = std::log(points[below].rate_per_second);
+  const auto served = high - std::log1p(std::max(0.0, points[below].growth));
+  const auto low = std::min(std::log(points[below - 1].rate_per_second), served);
+  return Edge{(low + high) / 2, (high - low) / 2};
+}
+
 class Search {
  public:
   Search(const RateQuestion& question, const MeasureRate& measure) : q_(question), measure_(measure) {}
@@ -128,8 +150,9 @@ class Search {
  private:
   std::int64_t short_run() const { return std::max<std::int64_t>(q_.requests / 2, 100); }
 
-  /// Whether the run at hand breaks a limit, as it is seen.
+  /// Whether the run at hand breaks a limit, as it is seen, or its queue grows.
   bool breaks(const RatePoint& point) const {
+    if (point.growing) return true;
     for (std::size_t i = 0; i < q_.limits.size(); ++i) {
       const auto share = static_cast<double>(point.over[i]) / static_cast<double>(point.requests);
       if (share > 1 - q_.limits[i].quantile) return true;
@@ -176,7 +199,7 @@ class Search {
     }
   }
 
-  /// The limit that is met first, and its edge.
+  /// The limit that is met first, or the queue's growth, and its edge.
   Edge lowest_edge(double near) {
     Edge lowest{INFINITY, 0};
     for (std::size_t i = 0; i < q_.limits.size(); ++i) {
@@ -185,6 +208,9 @@ class Search {
       lowest = edge;
       found_.limit = static_cast<std::int64_t>(i);
     }
+    const auto growth = growth_edge(used_);
+    found_.by_growth = growth && growth->log_rate < lowest.log_rate;
+    if (found_.by_growth) lowest = *growth;
     return lowest;
   }
 

@@ -15,6 +15,8 @@ struct RatePoint {
   std::vector<std::int64_t> over;      ///< requests beyond each limit
   std::vector<double> design_effects;  ///< for each limit
   bool starved = false;                ///< the client was too late: the run says nothing
+  double growth = 0;                   ///< seconds by which latency grew for each second of the schedule
+  bool growing = false;                ///< the queue grows: the rate is beyond what is served, whatever limits say
 };
 
 template <typename V>
@@ -24,6 +26,8 @@ void describe(V& v, RatePoint& p) {
   v("over", p.over);
   v("design_effects", p.design_effects);
   v("starved", p.starved);
+  v("growth", p.growth);
+  v("growing", p.growing);
 }
 
 /// What is asked of a search.
@@ -63,7 +67,8 @@ struct FoundRate {
   std::optional<double> low_per_second;  ///< of its interval of 95 %
   std::optional<double> high_per_second;
   std::int64_t requests = 0;  ///< it took
-  std::int64_t limit = 0;     ///< which limit is met first, from 0
+  std::int64_t limit = 0;     ///< which limit is met first, from 0; where none is, see by_growth
+  bool by_growth = false;     ///< the queue grows before any limit is met
   std::vector<RatePoint> points;
 };
 
@@ -75,6 +80,7 @@ void describe(V& v, FoundRate& f) {
   v("high_per_second", f.high_per_second);
   v("requests", f.requests);
   v("limit", f.limit);
+  v("by_growth", f.by_growth);
   v("points", f.points);
 }
 
@@ -89,6 +95,8 @@ std::int64_t default_run_length(const std::vector<Limit>& limits);
 /// fits the log-odds of a request beyond the limit over the logarithm of the rate to all runs near the edge, which it
 /// repeats until the interval is narrow enough. Runs differ by more than a binomial allows, because waits are alike in
 /// neighbours: the dispersion between runs, or the design effect inside of them if that is larger, widens the interval.
+/// A run whose queue grows breaks its rate although all limits hold, since a longer one would not hold them. Where that
+/// comes first, the edge is halved between runs that grow and runs that do not.
 FoundRate find_rate(const RateQuestion& question, const MeasureRate& measure);
 
 }  // namespace assay::load

@@ -1,6 +1,8 @@
 """llama.cpp in a loop without Assay, timed by its own counters (llama_perf_context): for bench/generate_overhead.
 
-bare_generate.py FOLDER_OF_THE_WORKER MODEL.gguf PROMPT OUTPUT THREADS ANSWERS
+bare_generate.py FOLDER_OF_THE_WORKER MODEL.gguf PROMPT OUTPUT THREADS
+
+It calls the library through the worker's own binding (llama.py): what is apart are the loop, the clock and the process.
 """
 
 import ctypes
@@ -19,7 +21,7 @@ class Times(ctypes.Structure):
 
 def main():
     folder, path, *numbers = sys.argv[1:]
-    prompt, output, threads, answers = map(int, numbers)
+    prompt, output, threads = map(int, numbers)
     sys.path[:0] = [folder, os.path.join(folder, "..", "common")]
     import assay_llama
     import llama
@@ -48,7 +50,7 @@ def main():
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         first, each = [], []
-        for _ in range(int(line) if line.strip() else answers):
+        for _ in range(int(line)):
             library.llama_perf_context_reset(context)
             engine.clear()
             engine.prefill(tokens[:, :prompt])

@@ -9,7 +9,7 @@ import statistics
 FEW_GROUPS = 6  # below them Assay gives no verdict
 HEAD = ("engine", "first token", "per token", "tokens/s out", "time beside the first", "weights", "cache", "of triad",
         "log-probabilities", "other next token")  # fmt: skip
-TITLES = {"fp16": "F16", "bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0",
+TITLES = {"fp32": "F32", "fp16": "F16", "bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0",
           "int4": "INT4, made by ONNX Runtime GenAI from F32"}  # fmt: skip
 INTRO = """# The state of generation on CPUs
 

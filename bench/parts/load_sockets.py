@@ -59,9 +59,9 @@ def recursion_ms(due_ns, workers):
 
 
 def quiet_seconds(point):
-    """Windows in which the hypervisor took nothing and the client was on time."""
+    """Windows in which the hypervisor is known to have taken nothing and the client was on time."""
     budget = point["client"]["lateness_budget_ns"]
-    quiet = [w for w in point["windows"] if w["steal_ns"] in (0, None) and w["lateness_p99_ns"] <= budget]
+    quiet = [w for w in point["windows"] if w["steal_ns"] == 0 and w["lateness_p99_ns"] <= budget]
     return {w["begin_ns"] // 10**9 for w in quiet}
 
 

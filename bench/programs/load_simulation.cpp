@@ -146,7 +146,8 @@ std::vector<Known> known_servers() {
           {"M/D/1 p90<5 services", false, limit(0.90, 5), capacity_of_md1(5, 0.10)}};
 }
 
-JudgedLimit run_at(const Known& known, double rate, std::int64_t requests, std::int64_t seed) {
+/// A run as a search sees it.
+RatePoint run_at(const Known& known, double rate, std::int64_t requests, std::int64_t seed) {
   auto arrivals = poisson(rate, requests, seed);
   arrivals.warm_up_seconds = 0.1 * static_cast<double>(requests) / rate;
   QueueServer server;
@@ -157,7 +158,10 @@ JudgedLimit run_at(const Known& known, double rate, std::int64_t requests, std::
     return static_cast<std::int64_t>(-std::log(uniform) * static_cast<double>(kServiceNs));
   };
   const auto sent = simulate_schedule(server, draw_schedule(arrivals), {});
-  return judge(known.limit, times_with_failures(counted(sent.requests), Metric::latency, Since::schedule));
+  const auto all = counted(sent.requests);
+  const auto judged = judge(known.limit, times_with_failures(all, Metric::latency, Since::schedule));
+  const auto growth = growth_of(all);
+  return {rate, judged.requests, {judged.over}, {judged.design_effect}, false, growth.slope, is_growing(growth)};
 }
 
 /// A bracket that is halved by a binomial test at 99 %, as if requests were independent; at most 5,000 a rate.
@@ -171,9 +175,9 @@ std::pair<double, std::int64_t> plain_search(const Known& known, std::int64_t se
     bool broken = false;
     const auto share = 1 - known.limit.quantile;
     while (n < 5000) {
-      const auto judged = run_at(known, rate, 500, seed++);
-      n += static_cast<double>(judged.requests);
-      over += static_cast<double>(judged.over);
+      const auto point = run_at(known, rate, 500, seed++);
+      n += static_cast<double>(point.requests);
+      over += static_cast<double>(point.over[0]);
       broken = over > share * n;
       if (assay::stats::binomial_at_most(n, over, share) <= 0.01) break;
       if (1 - assay::stats::binomial_at_most(n, over - 1, share) <= 0.01) break;
@@ -197,8 +201,7 @@ json rate(std::int64_t searches) {
       question.requests = default_run_length(question.limits);
       question.most_requests = 200 * question.requests;
       const auto found = find_rate(question, [&](double at, std::int64_t count, std::int64_t number) {
-        const auto judged = run_at(known, at, count, 1'000'000 + search * 1000 + number);
-        return std::optional(RatePoint{at, judged.requests, {judged.over}, {judged.design_effect}, false});
+        return std::optional(run_at(known, at, count, 1'000'000 + search * 1000 + number));
       });
       const auto off = found.rate_per_second.value_or(0) / known.capacity - 1;
       within += std::abs(off) <= 0.05 ? 1 : 0;

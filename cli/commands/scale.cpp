@@ -123,7 +123,8 @@ void add_scale(CLI::App& command, Invocation& invocation) {
   add_measure_flags(command, o->measure);
   add_work_flags(command, o->work);
   command.footer(
-      "--batch is that of one CPU. --intra-op is the threads of each instance where instances grow [1].\n"
+      "--batch is that of one CPU; of generated text, --sequences is.\n"
+      "--intra-op is the threads of each instance where instances grow [1].\n"
       "assay scale resnet50 --worker pytorch --batch 8");
   command.callback([o, &invocation] { invocation.exit_code = scale(*o); });
 }

@@ -1,7 +1,6 @@
 #include "assay/load/client/client.hpp"
 
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -16,32 +15,19 @@
 #include "assay/core/clock.hpp"
 #include "assay/load/client/exchange.hpp"
 #include "assay/load/client/windows.hpp"
+#include "assay/load/open_files.hpp"
 
 namespace assay::load {
 namespace {
 
 constexpr std::int64_t kProbeNs = 5'000'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::size_t kOpenFilesOfOthers = 64;
 constexpr std::size_t kNothing = SIZE_MAX;
 
 std::int64_t thread_cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * kSecondNs + now.tv_nsec;
-}
-
-/// Raises the soft limit of open files as far as `wanted` needs; returns how many connections there can be.
-std::size_t allow_connections(std::size_t wanted) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
-  const rlim_t needed = wanted + kOpenFilesOfOthers;
-  if (limit.rlim_cur < needed) {
-    limit.rlim_cur = std::min(needed, limit.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-  const auto files = static_cast<std::size_t>(limit.rlim_cur);
-  return std::min(wanted, files > kOpenFilesOfOthers ? files - kOpenFilesOfOthers : 1);
 }
 
 struct Connection {

@@ -2,9 +2,7 @@
 
 #include "assay/load/client/client.hpp"
 #include "assay/load/queries/point.hpp"
-#include "assay/load/rate_search.hpp"
 #include "assay/load/server/null_server.hpp"
-#include "assay/load/simulation.hpp"
 
 namespace {
 
@@ -115,39 +113,6 @@ TEST(NullServer, ItsServiceIsReadFromText) {
   for (const auto* wrong : {"workers", "workers=x", "speed=1", "port=70000", "tokens=0"}) {
     EXPECT_THROW(parse_null_service(wrong), assay::Error) << wrong;
   }
-}
-
-TEST(RateSearch, FindsTheRateOfAKnownShare) {
-  // Requests are over a limit independently with log-odds 20 ln(rate / 100) - ln 99: a p99 holds up to 100 a second.
-  RateQuestion question;
-  question.limits = {{Metric::latency, 0.99, 1e9}};
-  question.first_rate = 7;
-  std::uint64_t state = 1;
-  const auto found = find_rate(question, [&](double rate, std::int64_t requests, std::int64_t) {
-    const auto p = 1 / (1 + std::exp(-(20 * std::log(rate / 100) - std::log(99.0))));
-    RatePoint point{rate, requests, {0}, {1}, false};
-    for (std::int64_t i = 0; i < requests; ++i) {
-      state = state * 6364136223846793005U + 1442695040888963407U;
-      if (static_cast<double>(state >> 11U) * 0x1p-53 < p) ++point.over[0];
-    }
-    return std::optional(point);
-  });
-  EXPECT_EQ(found.end, SearchEnd::found);
-  EXPECT_NEAR(*found.rate_per_second, 100, 5);
-  EXPECT_LT(*found.low_per_second, *found.rate_per_second);
-}
-
-TEST(RateSearch, SaysWhereEveryRateHoldsAndWhereTheClientIsStarved) {
-  RateQuestion question;
-  question.limits = {{Metric::latency, 0.9, 1e9}};
-  question.most_rate = 1000;
-  bool starved = false;
-  const auto measure = [&](double rate, std::int64_t requests, std::int64_t) {
-    return std::optional(RatePoint{rate, requests, {0}, {1}, starved});
-  };
-  EXPECT_EQ(find_rate(question, measure).end, SearchEnd::above);
-  starved = true;
-  EXPECT_EQ(find_rate(question, measure).end, SearchEnd::starved);
 }
 
 }  // namespace

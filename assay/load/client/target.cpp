@@ -79,6 +79,16 @@ Target parse_target(const std::string& url) {
   return target;
 }
 
+bool is_on_this_machine(const Target& target) {
+  if (target.address.ss_family == AF_INET) {
+    const auto& address = reinterpret_cast<const sockaddr_in&>(target.address);
+    return ntohl(address.sin_addr.s_addr) >> 24U == IN_LOOPBACKNET;
+  }
+  const auto& address = reinterpret_cast<const sockaddr_in6&>(target.address);
+  return target.address.ss_family == AF_INET6 &&
+         std::memcmp(&address.sin6_addr, &in6addr_loopback, sizeof in6addr_loopback) == 0;
+}
+
 process::Fd begin_connection(const Target& target) {
   process::Fd fd(socket(target.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return fd;

@@ -20,6 +20,9 @@ struct Target {
 /// for other schemes, for a user or password in it, and for a host that is not known.
 Target parse_target(const std::string& url);
 
+/// Whether it is an address of the loopback.
+bool is_on_this_machine(const Target& target);
+
 /// A socket that is connected, or about to be; empty, and errno set, where the kernel refuses at once.
 process::Fd begin_connection(const Target& target);
 

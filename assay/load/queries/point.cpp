@@ -40,25 +40,6 @@ std::optional<std::int64_t> rounded(const std::optional<double>& ns) {
   return ns ? std::optional<std::int64_t>(std::llround(*ns)) : std::nullopt;
 }
 
-/// Slope of latency over the schedule, by least squares over requests that went well.
-double growth_of(const std::vector<const Request*>& requests) {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-  const auto origin = requests.empty() ? 0 : requests.front()->due_ns;
-  for (const auto* request : requests) {
-    const auto time = time_ns(*request, Metric::latency);
-    if (!time) continue;
-    const auto at = static_cast<double>(request->due_ns - origin) * 1e-9;
-    const auto seconds = *time * 1e-9;
-    n += 1;
-    x += at;
-    y += seconds;
-    xx += at * at;
-    xy += at * seconds;
-  }
-  const auto spread = n * xx - x * x;
-  return spread > 0 ? (n * xy - x * y) / spread : 0;
-}
-
 /// Sum of what servers counted; null where no request has it.
 std::optional<std::int64_t> sum_of(const std::vector<const Request*>& requests,
                                    std::optional<std::int64_t> Request::*field) {
@@ -125,6 +106,15 @@ void judge_limits(LoadPoint& point, const Sent& sent, const std::vector<const Re
 }
 
 }  // namespace
+
+void add_energy(const std::optional<Energy>& energy, const Sent& sent, LoadPoint& point) {
+  point.energy = energy;
+  if (!energy) return;
+  std::vector<const Request*> all;
+  for (const auto& request : sent.requests) all.push_back(&request);
+  const auto tokens = sum_of(all, &Request::output_tokens).value_or(0);
+  if (tokens > 0) point.joules_per_output_token = energy->joules / static_cast<double>(tokens);
+}
 
 void summarise_latency(const LoadPoint& point, Summary& summary) {
   for (const auto& times : point.times) {
@@ -193,7 +183,9 @@ LoadPoint summarise(const Arrivals& arrivals, const Sent& sent, const std::vecto
   for (const auto* request : requests) {
     if (request->chunks > 0) point.chunks = point.chunks.value_or(0) + request->chunks;
   }
-  point.growth = growth_of(requests);
+  const auto growth = growth_of(requests);
+  point.growth = growth.slope;
+  point.growth_low = growth.low;
   for (const auto metric : {Metric::ttft, Metric::tpot, Metric::latency}) {
     const bool any = std::any_of(requests.begin(), requests.end(),
                                  [&](const auto* request) { return time_ns(*request, metric).has_value(); });

@@ -94,6 +94,14 @@ struct LoadPoint {
   std::optional<std::int64_t> chunks;         ///< pieces of text; not tokens
   std::optional<double> goodput_per_second;   ///< requests within all limits; null without limits
   double growth = 0;  ///< seconds by which latency grew for each second of the schedule: above 0 where a queue grows
+  /// Lower end of the interval of growth, one-sided at 99.9 %, by means of 16 batches; null where there are fewer than
+  /// 64 requests.
+  std::optional<double> growth_low;
+  /// Of the machine, with the client's own, from the first request to the last answer, warm-up included; null where
+  /// nothing counts, or the server is on another machine.
+  std::optional<Energy> energy;
+  /// Over the tokens of `usage`, those of the warm-up included; null without energy or `usage`.
+  std::optional<double> joules_per_output_token;
   std::vector<TimeSummary> times;
   std::vector<JudgedLimit> limits;
   ClientHealth client;
@@ -115,6 +123,9 @@ void describe(V& v, LoadPoint& p) {
   v("chunks", p.chunks);
   v("goodput_per_second", p.goodput_per_second);
   v("growth", p.growth);
+  v("growth_low", p.growth_low);
+  v("energy", p.energy);
+  v("joules_per_output_token", p.joules_per_output_token);
   v("times", p.times);
   v("limits", p.limits);
   v("client", p.client);
@@ -126,8 +137,24 @@ void describe(V& v, LoadPoint& p) {
 /// than a tenth of the windows are, there is no verdict.
 LoadPoint summarise(const Arrivals& arrivals, const Sent& sent, const std::vector<Limit>& limits, double budget_ns);
 
+/// Puts energy into a point, and shares it among the tokens that were written meanwhile.
+void add_energy(const std::optional<Energy>& energy, const Sent& sent, LoadPoint& point);
+
 /// Puts median, p90 and p99 of latencies with their intervals into the summary of a record.
 void summarise_latency(const LoadPoint& point, Summary& summary);
+
+/// How latency grew over a schedule.
+struct Growth {
+  double slope = 0;           ///< seconds for each second of the schedule
+  std::optional<double> low;  ///< see LoadPoint::growth_low
+};
+
+/// Over requests that went well, in the order of the schedule.
+Growth growth_of(const std::vector<const Request*>& requests);
+
+/// Whether the queue grows by at least a hundredth of the schedule: requests come faster than they are served, and
+/// latency depends on how long the run is.
+bool is_growing(const Growth& growth);
 
 /// Whether a window is starved.
 bool is_starved(const ClientWindow& window, double budget_ns);

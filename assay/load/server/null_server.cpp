@@ -22,6 +22,7 @@
 #include "assay/core/error.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/load/open_files.hpp"
 #include "assay/process/descriptor.hpp"
 
 namespace assay::load {
@@ -30,6 +31,13 @@ namespace null {
 constexpr std::size_t kMostRequest = 16U << 20U;
 constexpr std::int64_t kMostTokens = 100'000;
 constexpr std::int64_t kNsOfSecond = 1'000'000'000;
+constexpr std::size_t kMostConnections = 65'536;
+constexpr int kRetryMs = 100;  // after the kernel gave no descriptor
+
+/// Whether a connection waits, but there is no descriptor or memory for it now.
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 /// What a request asks for.
 struct Asked {
@@ -156,6 +164,8 @@ class NullServer::Loop {
   void run();
   void watch(int fd, std::uint32_t events, std::uint64_t data);
   void accept_all();
+  void stop_accepting();
+  void accept_again();
   void receive(std::size_t slot);
   void next_request(std::size_t slot, std::int64_t now);
   std::int64_t service_end(std::int64_t now);
@@ -170,6 +180,7 @@ class NullServer::Loop {
   process::Fd timer_;
   process::Fd end_;
   process::Fd listener_;
+  bool accepting_ = true;
   std::vector<Peer> peers_;
   std::vector<std::size_t> free_;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;
@@ -187,6 +198,7 @@ NullServer::Loop::Loop(const NullService& service)
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
       end_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       listener_(null::listening_socket(service.port)) {
+  allow_connections(null::kMostConnections);
   for (std::int64_t i = 0; i < service.workers; ++i) free_at_.push(0);
   watch(listener_.get(), EPOLLIN, kListener);
   watch(timer_.get(), EPOLLIN | EPOLLET, kTimer);
@@ -224,7 +236,9 @@ void NullServer::Loop::run() {
       when.it_value = {timer_ns_ / null::kNsOfSecond, timer_ns_ % null::kNsOfSecond};
       timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
     }
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    const int patience = accepting_ ? -1 : null::kRetryMs;
+    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
+    if (count == 0) accept_again();
     wake(monotonic_ns());
     for (int i = 0; i < count; ++i) {
       const auto& event = events[static_cast<std::size_t>(i)];
@@ -243,7 +257,10 @@ void NullServer::Loop::run() {
 void NullServer::Loop::accept_all() {
   while (true) {
     process::Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd) return;
+    if (!fd) {
+      if (null::is_shortage(errno)) stop_accepting();
+      return;
+    }
     const int on = 1;
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (free_.empty()) {
@@ -255,6 +272,19 @@ void NullServer::Loop::accept_all() {
     peers_[slot].fd = std::move(fd);
     watch(peers_[slot].fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, slot);
   }
+}
+
+/// The listener stays readable while a connection waits: watched on, it would wake the loop without end.
+void NullServer::Loop::stop_accepting() {
+  if (!accepting_) return;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+  accepting_ = false;
+}
+
+void NullServer::Loop::accept_again() {
+  if (accepting_) return;
+  watch(listener_.get(), EPOLLIN, kListener);
+  accepting_ = true;
 }
 
 void NullServer::Loop::receive(std::size_t slot) {
@@ -358,6 +388,7 @@ void NullServer::Loop::close(std::size_t slot) {
   peer.busy = false;
   ++peer.generation;
   free_.push_back(slot);
+  accept_again();
 }
 
 NullServer::NullServer(const NullService& service) : loop_(std::make_unique<Loop>(service)) {}

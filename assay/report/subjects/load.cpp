@@ -54,6 +54,9 @@ std::string volume_text(const LoadPoint& point) {
     text +=
         fmt::format("{} of {} input tokens came from the server's cache\n", *point.cached_tokens, *point.input_tokens);
   }
+  if (point.joules_per_output_token) {
+    text += fmt::format("energy of the machine: {:.3g} J for each token out\n", *point.joules_per_output_token);
+  }
   if (point.growth > 0.05) {
     text += fmt::format("latency grew by {} for each second of the schedule: the server did not keep up\n",
                         format_duration(point.growth * 1e9));
@@ -190,7 +193,9 @@ std::string found_text(const load::FoundRate& found, const LoadPoint& last) {
     auto text = fmt::format("highest rate within the limits: {}, 95 % interval {} to {} ({})\n",
                             format_rate(*found.rate_per_second), format_rate(*found.low_per_second),
                             format_rate(*found.high_per_second), spent);
-    if (last.limits.size() > 1) {
+    if (found.by_growth) {
+      text += "the queue grows beyond it before any limit is met: the interval is between runs that grow and do not\n";
+    } else if (last.limits.size() > 1) {
       const auto& limit = last.limits[static_cast<std::size_t>(found.limit)];
       text += fmt::format("the first limit that it meets is {} p{:g}\n", name_of(limit.metric), 100 * limit.quantile);
     }

@@ -9,13 +9,13 @@
 namespace assay::report {
 namespace {
 
-std::string curve_title(const compare::ScaleCurve& curve) {
+std::string curve_title(const compare::ScaleCurve& curve, bool text) {
   const bool strong = curve.kind == compare::ScalingKind::strong;
   const bool threads = curve.by == compare::ScaledBy::threads;
   return fmt::format("{} scaling by {}: {}", strong ? "Strong" : "Weak", name_of(curve.by),
-                     strong    ? "the same step on more CPUs"
-                     : threads ? "a batch that grows with the CPUs"
-                               : "more instances with a batch each");
+                     strong    ? std::string("the same step on more CPUs")
+                     : threads ? fmt::format("{} with the CPUs", text ? "sequences that grow" : "a batch that grows")
+                               : fmt::format("more instances with {} each", text ? "sequences" : "a batch"));
 }
 
 std::string why_empty(const compare::CurvePoint& point) {
@@ -58,12 +58,13 @@ Document scaling_document(const compare::ScalingStudy& study) {
   Document out;
   out.paragraph(fmt::format("{} on {} {}", title(study.workload), study.worker.name, study.worker.release));
   using Align = Table::Align;
+  const bool text = study.workload.generate.has_value();
   for (const auto& curve : study.curves) {
-    out.heading(curve_title(curve));
+    out.heading(curve_title(curve, text));
     Table table({{"CPUs", Align::right},
                  {"instances x threads", Align::right},
-                 {"batch of each", Align::right, 1},
-                 {"samples/s", Align::right},
+                 {text ? "sequences of each" : "batch of each", Align::right, 1},
+                 {text ? "sequences/s" : "samples/s", Align::right},
                  {"speed-up", Align::right},
                  {"95 % interval", Align::right},
                  {"efficiency", Align::right},

@@ -8,6 +8,7 @@
 namespace assay::report {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -41,6 +42,17 @@ TEST(ScalingReport, bars_are_as_long_as_efficiency) {
                               "more than 4.0 times as fast.\n"));
   EXPECT_THAT(text, HasSubstr("left out: something\n"));
   EXPECT_THAT(text, Not(HasSubstr("█")));
+}
+
+TEST(ScalingReport, of_generated_text_speaks_of_sequences) {
+  compare::ScalingStudy study;
+  study.workload.mode = Mode::generate;
+  study.workload.generate.emplace();
+  study.curves = {{compare::ScalingKind::weak, compare::ScaledBy::threads, {compare::ScalePoint{}}}};
+  const auto text = as_terminal(scaling_document(study), {.width = 0, .blocks = false, .colour = false});
+  EXPECT_THAT(text, HasSubstr("Weak scaling by threads: sequences that grow with the CPUs\n"));
+  EXPECT_THAT(text, AllOf(HasSubstr("sequences of each"), HasSubstr("sequences/s")));
+  EXPECT_THAT(text, Not(HasSubstr("batch")));
 }
 
 }  // namespace

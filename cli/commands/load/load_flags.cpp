@@ -9,6 +9,7 @@
 #include "assay/core/text/naming.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/core/text/utf8.hpp"
+#include "assay/platform/energy.hpp"
 #include "cli/command.hpp"
 #include "cli/flags/choice.hpp"
 #include "cli/help.hpp"
@@ -126,6 +127,7 @@ load::LoadQuestion question_of(const LoadFlags& o, int stop_fd) {
     question.arrivals.trace_hash = hash_hex(text);
   }
   question.target = load::parse_target(o.url);
+  if (load::is_on_this_machine(question.target)) question.energy = platform::rapl_counters(platform::powercap_folder());
   auto& sending = question.sending;
   sending.form.api = api_of(o, question.target.path);
   const bool plain = sending.form.api == load::Api::http;
