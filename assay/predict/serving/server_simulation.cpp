@@ -25,8 +25,10 @@ class Play {
  public:
   Play(const StepTable& table, const Servers& servers, const ServingLoad& load)
       : servers_(servers), load_(load), random_(load.seed) {
-    sequences_.resize(static_cast<std::size_t>(load.requests),
-                      {load.prompt_tokens, 0, load.output_tokens, 0, 0, 0, false});
+    Sequence sequence;
+    sequence.prompt = load.prompt_tokens;
+    sequence.left = load.output_tokens;
+    sequences_.resize(static_cast<std::size_t>(load.requests), sequence);
     seen_.requests.resize(static_cast<std::size_t>(load.requests));
     for (std::int64_t i = 0; i < servers.prefill_replicas; ++i) {
       prefill_.emplace_back(table, servers.limits, sequences_, true);
@@ -49,7 +51,7 @@ class Play {
       finished.clear();
       const bool prompts = is_prefill(server);
       server->step(finished, seen_);
-      for (const auto& one : finished) note(one, server->now(), prompts);
+      for (const auto& one : finished) note(one, prompts);
     }
     if (seen_.steps > 0) seen_.mean_batch /= static_cast<double>(seen_.steps);
     return std::move(seen_);
@@ -105,22 +107,22 @@ class Play {
     return *std::min_element(servers.begin(), servers.end(), less);
   }
 
-  void note(const FinishedToken& one, double now, bool prompts) {
+  void note(const FinishedToken& one, bool prompts) {
     auto& request = seen_.requests[static_cast<std::size_t>(one.request)];
     if (one.first_token && request.output_tokens == 0) {
-      request.first_token = now;
+      request.first_token = one.time;
       request.output_tokens = 1;
     }
     if (!one.last_token) {
       if (!prompts) return;
       sequences_[static_cast<std::size_t>(one.request)].handed_over = true;
-      arrivals_.push({now + servers_.hand_over_seconds, one.request, true});
+      arrivals_.push({one.time + servers_.hand_over_seconds, one.request, true});
       return;
     }
-    request.finish = now;
+    request.finish = one.time;
     request.output_tokens = load_.output_tokens;
-    seen_.seconds = std::max(seen_.seconds, now);
-    if (load_.rate <= 0) send(now);
+    seen_.seconds = std::max(seen_.seconds, one.time);
+    if (load_.rate <= 0) send(one.time);
   }
 
   Servers servers_;

@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "assay/predict/models/catalogue.hpp"
+
 namespace assay::predict {
 namespace {
 
@@ -74,6 +76,53 @@ TEST(ServerSimulation, AClosedLoopOfOneTakesItsPromptAndItsSteps) {
   EXPECT_EQ(seen.decoded_tokens, 20 * 10);
 }
 
+TEST(ServerSimulation, OneClientTakesTheTimesOfTheFormula) {
+  const KernelTimes times(find_device("h100"));
+  const ServedModel model{model_named("llama3-8b"), ProductType::bf16, 2, 1};
+  const ServingPoint point{model, ServingMode::closed_loop, 8192, 129, 1, false};
+  for (const double first : {0.6, 1.0, 2.5}) {
+    StackConstants constants;
+    constants.prefill = 1.2;
+    constants.first = first;
+    constants.first_each = 0.3;  // of others, of which there are none
+    constants.wait = 0;
+    const auto formula = serving_times(point, parts_of(point, times, 1), constants);
+    // 8192 tokens are a point of the table, and one step; contexts of answers are between points.
+    const StepTable table(model, times, constants, 4, 8192);
+    const auto seen = simulate_serving(table, {}, {10, 8192, 129, 0, 1, 1});
+    EXPECT_NEAR(seen.mean_first_token() / formula.first_token_seconds, 1, 1e-9) << first;
+    EXPECT_NEAR(seen.mean_token() / formula.token_seconds, 1, 0.01) << first;
+    EXPECT_NEAR(seen.tokens_per_second() / formula.tokens_per_second, 1, 0.01) << first;
+  }
+}
+
+TEST(ServerSimulation, AFirstTokenTakesMoreThanItsPromptAndOthersDoNotDelayItTwice) {
+  // Two prompts of .1 s are computed in one step; then 9 steps of 10 ms.
+  const auto first_token = [](double first, double first_each) {
+    const auto table = StepTable::fixed(0.01, 0.001).with_first(first, first_each);
+    const auto seen = simulate_serving(table, {}, {2, 100, 10, 0, 2, 1});
+    EXPECT_NEAR(seen.requests[0].finish, seen.requests[0].first_token + 0.09, 1e-9);
+    EXPECT_NEAR(seen.requests[1].first_token, seen.requests[0].first_token, 1e-9);
+    return seen.requests[0].first_token;
+  };
+  EXPECT_NEAR(first_token(3, 0), 0.2 + 2 * 0.1, 1e-9);
+  EXPECT_NEAR(first_token(1, 0.5), 0.2, 1e-9);  // 1.5 prompts; each waited for the other's already
+  EXPECT_NEAR(first_token(1, 3), 4 * 0.1, 1e-9);
+}
+
+TEST(ServerSimulation, OthersGoOnWhileAFirstTokenIsNotYetThere) {
+  // A place for two, and a third client. The first two have their tokens at .1 + .1 + 2 x .1 = .4 s and end at .49; the
+  // third gets a place only then: .49 + .1 + .2 = .79.
+  Servers servers;
+  servers.limits.batch = 2;
+  const auto table = StepTable::fixed(0.01, 0.001).with_first(3, 0);
+  const auto seen = simulate_serving(table, servers, {3, 100, 10, 0, 3, 1});
+  EXPECT_NEAR(seen.requests[1].finish, 0.49, 1e-9);
+  EXPECT_NEAR(seen.requests[2].first_token, 0.79, 1e-9);
+  // With room for all three their prompts take .3 s, and none waits for another's first token.
+  EXPECT_NEAR(simulate_serving(table, {}, {3, 100, 10, 0, 3, 1}).requests[2].first_token, 0.5, 1e-9);
+}
+
 TEST(ServerSimulation, APromptInChunksLetsOthersDecodeBetweenThem) {
   // Two clients begin together: a step of 64 tokens holds 64 of the first prompt, and each sequence of a later step
   // takes one of the 64. Whatever the order, every request gets its tokens and no step has more than 64.
@@ -90,9 +139,11 @@ TEST(ServerSimulation, APromptInChunksLetsOthersDecodeBetweenThem) {
 TEST(ServerSimulation, EvictionLosesNoRequestAndNoToken) {
   Servers servers;
   servers.limits = {64, 512, 700};  // room for two whole requests and a bit
-  for (const double rate : {0.0, 5.0}) {
+  for (const double rate : {0.0, 5.0, 50.0}) {
     ServingLoad load{300, 100, 200, rate, 16, 3};
-    const auto seen = simulate_serving(StepTable::fixed(0.01, 0.0001), servers, load);
+    // At the highest rate first tokens are late, so that some sequences are evicted before they are there.
+    const auto table = StepTable::fixed(0.01, 0.0001).with_first(rate > 5 ? 30 : 1, 0.1);
+    const auto seen = simulate_serving(table, servers, load);
     EXPECT_GT(seen.evictions, 0);
     EXPECT_EQ(seen.decoded_tokens, 300 * 200);
     for (const auto& request : seen.requests) {
@@ -112,6 +163,9 @@ TEST(ServerSimulation, PrefillOfItsOwnHandsOver) {
   const auto seen = simulate_serving(StepTable::fixed(0.01, 0.001), servers, load);
   EXPECT_NEAR(seen.requests[0].first_token, 0.1, 1e-9);
   EXPECT_NEAR(seen.requests[0].finish, 0.1 + 0.05 + 0.09, 1e-9);
+  const auto late = simulate_serving(StepTable::fixed(0.01, 0.001).with_first(2, 0), servers, load);
+  EXPECT_NEAR(late.requests[0].first_token, 0.2, 1e-9);
+  EXPECT_NEAR(late.requests[0].finish, 0.2 + 0.05 + 0.09, 1e-9);
   load.requests = 500;
   load.concurrency = 32;
   EXPECT_EQ(simulate_serving(StepTable::fixed(0.01, 0.001), servers, load).decoded_tokens, 500 * 10);

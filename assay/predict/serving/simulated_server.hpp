@@ -23,6 +23,20 @@ struct Sequence {
   std::int64_t entry = 0;     ///< counts the times it began to decode, so that old ends are known
   std::int64_t began = 0;     ///< step at which it began to decode
   bool handed_over = false;   ///< its prompt was computed by another server
+  bool held = false;          ///< its prompt is computed, its first token not yet there
+  double taken = 0;           ///< when a server was given it
+  double prompt_seconds = 0;  ///< what its prompt took
+  double first_token = 0;     ///< when its first token is there; 0 before that is known
+};
+
+/// A sequence whose prompt is computed, and when it goes on.
+struct HeldSequence {
+  double time = 0;
+  std::int64_t request = 0;
+  std::int64_t entry = 0;
+  bool operator>(const HeldSequence& other) const {
+    return time != other.time ? time > other.time : request > other.request;
+  }
 };
 
 /// The end of a sequence's decoding, by the server's own count of decode steps.
@@ -40,6 +54,7 @@ struct FinishedToken {
   bool first_token = false;  ///< the token that comes with a prompt, and perhaps its last too
   bool last_token = false;
   bool handed_over = false;  ///< no token: it came with its prompt computed, and decodes from now on
+  double time = 0;
 };
 
 /// One server: what waits, what is computing its prompt, what decodes. A step costs the same whatever the batch.
@@ -51,7 +66,7 @@ class SimulatedServer {
       : table_(table), limits_(limits), sequences_(sequences), prompts_only_(prompts_only) {}
 
   /// When its next step begins; kNever where it has nothing to do.
-  double next() const { return waiting_.empty() && running_ == 0 ? kNever : now_; }
+  double next() const;
   std::int64_t load() const { return static_cast<std::int64_t>(waiting_.size()) + running_; }
   double now() const { return now_; }
 
@@ -68,8 +83,13 @@ class SimulatedServer {
 
   /// The next that waits, where there is a place and room for its prompt and one more token.
   bool admit();
+  bool can_admit() const;
+
+  /// When the first token is there of a sequence whose prompt has just been computed.
+  double first_token_time(Sequence& sequence) const;
 
   void take_first(const FinishedToken& one, ServingSimulation& seen);
+  void release_held();
   void begin_decoding(std::int64_t request);
   void end_decoding(std::vector<FinishedToken>& finished);
   void leave(std::int64_t request);
@@ -87,6 +107,7 @@ class SimulatedServer {
   std::deque<std::int64_t> filling_;
   std::vector<std::pair<std::int64_t, std::int64_t>> order_;  ///< request and admission of what is inside, in order
   std::priority_queue<DecodeEnd, std::vector<DecodeEnd>, std::greater<>> ends_;
+  std::priority_queue<HeldSequence, std::vector<HeldSequence>, std::greater<>> held_;
   std::int64_t running_ = 0;
   std::int64_t decoding_ = 0;
   std::int64_t cached_ = 0;

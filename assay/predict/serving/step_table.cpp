@@ -51,15 +51,18 @@ StepTable::StepTable(const ServedModel& model, const KernelTimes& times, const S
       decode_.values.push_back(sequences > 0 ? kernels + fixed_seconds + 1e-6 * constants.sequence_us * sequences : 0);
     }
   }
-  // Beside sequences that decode a prompt shares their step: its own fixed time is counted with the step.
+  // A first token that comes sooner than its prompt should take says that prompts take less here.
+  const double faster = std::min(1.0, constants.first);
   prompt_.rows = axis_to(std::max(8192.0, tokens));
   prompt_.columns = {0, 1024, 4096, 16384, std::max(32768.0, tokens)};
   for (const double own : prompt_.rows) {
     for (const double before : prompt_.columns) {
       const double kernels = weighed_step(step_parts(model, times, {0, 0, 1, own, before}), constants);
-      prompt_.values.push_back(own > 0 ? constants.prefill * kernels + fixed_seconds : 0);
+      prompt_.values.push_back(own > 0 ? faster * (constants.prefill * kernels + fixed_seconds) : 0);
     }
   }
+  first_ = constants.first / faster;
+  first_each_ = constants.first_each / faster;
 }
 
 StepTable StepTable::fixed(double decode_seconds, double prompt_token_seconds) {
@@ -67,6 +70,13 @@ StepTable StepTable::fixed(double decode_seconds, double prompt_token_seconds) {
   table.decode_ = {{0, 1, 2}, {0, 1}, {0, 0, decode_seconds, decode_seconds, decode_seconds, decode_seconds}};
   table.prompt_ = {{0, 1}, {0, 1}, {0, 0, prompt_token_seconds, prompt_token_seconds}};
   return table;
+}
+
+StepTable StepTable::with_first(double first, double first_each) const {
+  auto other = *this;
+  other.first_ = first;
+  other.first_each_ = first_each;
+  return other;
 }
 
 StepTable StepTable::slower(double factor) const {
@@ -83,6 +93,10 @@ double StepTable::decode(double sequences, double context) const {
 
 double StepTable::prompt(double tokens, double before) const {
   return tokens > 0 ? prompt_.at(tokens, before) : 0;
+}
+
+double StepTable::first(double others) const {
+  return first_ + first_each_ * others;
 }
 
 }  // namespace assay::predict

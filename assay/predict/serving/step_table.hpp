@@ -16,6 +16,9 @@ class StepTable {
   /// Steps that take what is said, whatever the context: for checks by hand.
   static StepTable fixed(double decode_seconds, double prompt_token_seconds);
 
+  /// The same where a first token takes more than its prompt, as StackConstants says.
+  StepTable with_first(double first, double first_each) const;
+
   /// The same with all steps this many times as long.
   StepTable slower(double factor) const;
 
@@ -24,6 +27,10 @@ class StepTable {
 
   /// What tokens of prompts add to a step, after so many tokens of the same prompt in steps before.
   double prompt(double tokens, double before) const;
+
+  /// The times of a whole prompt() that pass before its first token, where so many sequences run with it: at least 1,
+  /// what the prompt itself takes.
+  double first(double others) const;
 
  private:
   /// Values at points of two axes, linear between them; beyond the last point the slope goes on.
@@ -39,6 +46,8 @@ class StepTable {
 
   Grid decode_;
   Grid prompt_;
+  double first_ = 1;
+  double first_each_ = 0;
 };
 
 }  // namespace assay::predict
