@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/step/stack.hpp"
@@ -262,6 +265,27 @@ TEST(Stack, ARangeIsWiderBeyondTheScaleAndOnANewDevice) {
   job.device = "b200";
   EXPECT_TRUE(stack.predict(job).new_device);
   EXPECT_GT(width(job), near);
+}
+
+TEST(StepDevice, AFileIsTheDeviceWhateverItIsCalled) {
+  auto laws = find_device("h100");
+  laws.sheet.name = "mine";
+  laws.sheet.bf16_flops_per_second = 500e12;
+  laws.sheet.memory_bytes = 5e9;
+  laws.sheet.link_bytes_per_second = 100e9;
+  const std::filesystem::path folder(testing::TempDir());
+  const auto path = folder / fmt::format("assay_h100_{}.json", getpid());
+  std::ofstream(path) << to_json(laws).dump();
+  const auto device = step_device(path.string());
+  std::filesystem::remove(path);
+  EXPECT_EQ(device.sheet.name, "mine");
+  EXPECT_EQ(device.sheet.bf16_flops_per_second, 500e12);
+  EXPECT_EQ(device.sheet.memory_bytes, 5e9);
+  EXPECT_EQ(device.inside_bytes_per_second, 80e9);  // of which a ring reaches 80 %
+  EXPECT_EQ(device.product, step_device("h100").product);
+  EXPECT_EQ(device.basis, LawBasis::measured);
+  EXPECT_THROW(step_device(path.string()), Error);  // it is gone, and not the H100 of the catalogue
+  EXPECT_FALSE(is_step_device("h100.json"));
 }
 
 TEST(RowMap, RefusesWhatIsNotKnownAndReadsRowsOneByOne) {
