@@ -209,6 +209,48 @@ TEST(Stack, FindsTheConstantsThatMadeTheRows) {
   EXPECT_GE(said.high_seconds, said.seconds);
 }
 
+TEST(Stack, SaysHowFarConstantsMoveWhereGroupsAreLeftOut) {
+  auto map = parse_row_map(kMap, "map");
+  map.constants = {"product", "fp8"};
+  map.softness = .1;
+  StepConstants truth;
+  truth.product = 1.4;
+  const NamedColumns table(made_table(map, truth), "made", "");
+  auto jobs = read_jobs(table, map);
+  const Stack even(map, jobs.rows);
+  ASSERT_EQ(even.spreads().size(), 1u);  // no row is in fp8
+  EXPECT_EQ(even.spreads().front().name, "product");
+  EXPECT_NEAR(*even.spreads().front().low, 1.4, .02);  // every group says the same
+  EXPECT_NEAR(*even.spreads().front().high, 1.4, .02);
+  for (auto& row : jobs.rows) {
+    if (row.job.model.hidden == 4096) *row.measured_seconds *= 1.5;
+  }
+  const Stack uneven(map, jobs.rows);
+  const auto& spread = uneven.spreads().front();
+  EXPECT_NEAR(*spread.low, 1.4, .02);     // without the group that is slower
+  EXPECT_GT(*spread.high, spread.value);  // without one that is not
+  EXPECT_TRUE(uneven.refused().empty());
+}
+
+TEST(Stack, AConstantAtItsBoundIsRefusedAndTheFitIsMadeWithoutIt) {
+  auto map = parse_row_map(kMap, "map");
+  map.constants = {"product", "attention"};
+  map.pull = 1e-6;
+  map.softness = 1;
+  StepConstants truth;
+  truth.attention = 1e-4;  // exp(-3) of where it starts is the bound: 1.5 / 20.1
+  const NamedColumns table(made_table(map, truth), "made", "");
+  const Stack stack(map, read_jobs(table, map).rows);
+  ASSERT_EQ(stack.refused().size(), 1u);
+  const auto& refused = stack.refused().front();
+  EXPECT_EQ(refused.name, "attention");
+  EXPECT_NEAR(refused.bound, StepConstants{}.attention * std::exp(-3.0), 1e-3);
+  EXPECT_EQ(stack.constants("h100").attention, StepConstants{}.attention);
+  EXPECT_NE(refused.told_by.find("lengths of sequence"), std::string::npos);
+  ASSERT_EQ(stack.spreads().size(), 1u);
+  EXPECT_EQ(stack.spreads().front().name, "product");
+}
+
 TEST(Stack, ChoosesTheWeightsOfAFitFromGroupsThatAreLeftOut) {
   const auto map = parse_row_map(kMap, "map");
   ASSERT_TRUE(map.pull && !map.softness);
