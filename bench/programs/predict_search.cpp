@@ -5,6 +5,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/search/search.hpp"
+#include "assay/predict/step/usual_practice.hpp"
 
 int main() {
   using namespace assay;
@@ -13,6 +14,7 @@ int main() {
   question.device = predict::step_device("h100");
   question.devices = 1024;
   question.global_batch = 2048;
+  question.practice = predict::usual_practice();
   question.practice.sequence = 8192;
   const predict::StepBasis basis;
   const auto begin_ns = monotonic_ns();

@@ -69,6 +69,75 @@ def test_measured_jobs_give_constants_and_an_interval(assay, tmp_path):
     assert "--columns is missing" in assay(*asked, code=2).stderr
 
 
+def device_file(assay, path, **changes):
+    """The file of H100 with another sheet: the laws of its kernels stay."""
+    document = json.loads(assay("fit", "--device", "h100", "--json").stdout)
+    document = document["devices"][0] if "devices" in document else document
+    document["sheet"].update(changes)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_device_file_is_the_device_whatever_it_is_called(assay, tmp_path):
+    asked = ["predict", "llama3-8b", "--devices", "8", "--shard", "all", *JOB, "--recompute", "full"]
+    [known] = said_of(assay, *asked, "--node", "h100")["rows"]
+    same = device_file(assay, tmp_path / "h100_copy.json")
+    assert said_of(assay, *asked, "--node", same)["rows"][0]["seconds"] == pytest.approx(known["seconds"])
+    # Half the peak, the memory's rate and the memory: a step that computing limits takes nearly twice as long.
+    slow = device_file(assay, tmp_path / "my_h100.json", name="half", bf16_flops_per_second=989.4e12 / 2,
+                       memory_bytes_per_second=3350e9 / 2, memory_bytes=1e9)  # fmt: skip
+    [half] = said_of(assay, *asked, "--node", slow)["rows"]
+    assert 1.6 < half["seconds"] / known["seconds"] < 2.1
+    assert half["device"] == "half" and known["fits"] and not half["fits"]
+    missing = assay(*asked, "--node", tmp_path / "no_h100.json", code=1).stderr
+    assert "no_h100.json" in missing and "No such file" in missing
+    (tmp_path / "h100.json").write_text("{}")
+    assert "h100.json" in assay(*asked, "--node", tmp_path / "h100.json", code=1).stderr
+
+
+def test_a_size_that_cannot_be_divided_is_a_row_with_its_reason(assay):
+    asked = ["predict", "llama3-8b", "--node", "h100", "--shard", "all", *JOB]
+    said = said_of(assay, *asked, "--devices", "8,12,16")
+    assert [row["devices"] for row in said["rows"]] == [8, 16]
+    [refused] = said["refused_devices"]
+    assert (refused["devices"], refused["after_row"]) == (12, 1)
+    assert "512 sequences of --global-batch cannot be divided by replicas x --microbatch = 12" in refused["why"]
+    lines = assay(*asked, "--devices", "8,12,16").stdout.splitlines()
+    assert " 8  " in lines[1] and " 12  cannot be divided" in lines[2] and " 16  " in lines[3]
+    assert any(line.startswith("Not predicted on 12 devices: ") for line in lines)
+    assert "cannot be divided" in assay(*asked, "--devices", "12,24", code=2).stderr
+
+
+def flags_of(split):
+    flags = ["--tensor", split["tensor"], "--pipeline", split["pipeline"], "--context", split["context"],
+             "--microbatch", split["microbatch"], "--recompute", split["recompute"]]  # fmt: skip
+    if split["pipeline"] > 1:
+        flags += ["--interleave", split["interleaving"], "--schedule", split["schedule"]]
+    if split["tensor"] > 1:
+        flags.append("--sequence-parallel")
+    return flags + (["--shard", split["shard"]] if split["shard"] > 1 else [])
+
+
+@pytest.mark.parametrize(
+    "model, devices, cluster", [("llama3-8b", 64, "h100"), ("llama3-405b", 1024, "h100"), ("mixtral-8x7b", 32, "h100")]
+)
+def test_a_split_takes_as_long_as_the_search_says(assay, model, devices, cluster):
+    file = ROOT / f"examples/clusters/{cluster}_400gbit.yaml"
+    asked = ["predict", model, "--cluster", file, "--devices", str(devices), *JOB]
+    found = said_of(assay, *asked, "--search", "--top", "200", "--reserve", "1%")["search"]["ranked"]
+    # Without --shard the optimizer is sharded; groups of experts are asked for by --experts.
+    shown = [one for one in found if one["split"]["sharded_optimizer"] or one["split"]["shard"] > 1]
+    assert shown
+    pipelines = [one for one in shown if one["split"]["pipeline"] > 1]
+    for one in [shown[0], *pipelines[:2]]:
+        flags = flags_of(one["split"])
+        if one["split"]["experts"] > 1:
+            flags += ["--experts", one["split"]["experts"]]
+        [row] = said_of(assay, *asked, *map(str, flags))["rows"]
+        for field in ("seconds", "low_seconds", "high_seconds"):
+            assert row[field] == pytest.approx(one[field], rel=1e-9), (one["split"], field)
+
+
 @pytest.mark.parametrize(
     "flags, words",
     [

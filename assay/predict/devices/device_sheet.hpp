@@ -87,7 +87,7 @@ const std::vector<DeviceSheet>& all_device_sheets();
 const std::vector<NodeType>& all_node_types();
 
 /// The sheet of a name as people and tables write it: "h100", "H100_SXM", "h100-80gb", "NVIDIA H100 80GB HBM3".
-/// Null where no sheet is meant.
+/// Null where no sheet is meant, as by the path of a device file.
 const DeviceSheet* find_device_sheet(std::string_view name);
 
 /// The same, or Error{usage} that lists the names.

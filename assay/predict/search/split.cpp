@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/predict/step/usual_practice.hpp"
+
 namespace assay::predict {
 namespace {
 
@@ -173,7 +175,7 @@ StepPlan plan_of(const SplitQuestion& q, const Split& s) {
   plan.recompute_stated = true;
   plan.schedule = s.schedule;
   plan.sequence_parallel = s.tensor > 1;
-  plan.balanced_head = s.pipeline > 1 && !layers_alone_fill(q.model, s);
+  plan.balanced_head = output_takes_a_place(q.model, s.pipeline, s.interleaving);
   return plan;
 }
 

@@ -14,10 +14,6 @@ constexpr double kPairRangeShare = .9;
 constexpr double kNormalWidth = 1.645;  // standard deviations that hold 90 % of a normal distribution
 constexpr std::size_t kLeastBasisRows = 10;
 constexpr std::size_t kMostPairs = 20'000;
-// Of logarithms: how far a step may be from what usual constants say. Chosen with the rows of six published tables in
-// sight, so that it is an assumption for others.
-constexpr double kUsualWidth = .45;
-constexpr double kUsualExpertsWidth = .75;
 
 /// Standard deviation of the logarithm of a constant among stacks: an assumption. Fits to published tables spread wider
 /// for some.
@@ -122,21 +118,9 @@ std::vector<double> StepBasis::sensitivities(const StepJob& job) const {
 }
 
 RangedStep StepBasis::time_of(const StepJob& job) const {
-  RangedStep time;
-  if (stack_ != nullptr) {
-    const auto said = stack_->predict(row_of(job));
-    time.step = said.time;
-    time.seconds = said.seconds;
-    time.low_seconds = said.low_seconds;
-    time.high_seconds = said.high_seconds;
-    return time;
-  }
-  time.step = step_time(step_work(job), job.plan, usual_);
-  time.seconds = time.step.seconds;
-  const double width = job.model.experts.count > 0 ? kUsualExpertsWidth : kUsualWidth;
-  time.low_seconds = time.seconds * std::exp(-width);
-  time.high_seconds = time.seconds * std::exp(width);
-  return time;
+  static const Stack usual;
+  const auto said = (stack_ != nullptr ? *stack_ : usual).predict(row_of(job));
+  return {said.seconds, said.low_seconds, said.high_seconds, said.time};
 }
 
 RangedRatio StepBasis::calibrated_ratio(const StepJob& one, const StepJob& other) const {

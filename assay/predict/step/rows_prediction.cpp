@@ -55,6 +55,13 @@ void add_scores(RowsPrediction& said) {
   said.held_share = held / count;
 }
 
+void add_constants(const Stack& stack, RowsPrediction& said) {
+  said.calibrated_rows = stack.rows();
+  said.constants = stack.constants("");
+  said.spreads = stack.spreads();
+  said.refused_constants = stack.refused();
+}
+
 std::vector<JobRow> measured_of_groups(const JobRows& jobs, const std::string* without) {
   std::vector<JobRow> rows;
   for (const auto& row : jobs.rows) {
@@ -106,8 +113,7 @@ RowsPrediction predict_rows(const Stack& stack, const std::string& name, const J
   RowsPrediction said;
   said.stack = name;
   for (const auto& one : jobs.refused) said.refused.push_back(fmt::format("row {}: {}", one.row + 1, one.why));
-  said.calibrated_rows = stack.rows();
-  said.constants = stack.constants("");
+  add_constants(stack, said);
   for (const auto& job : jobs.rows) said.rows.push_back(row_prediction(job, stack.predict(job)));
   if (stack.rows() == 0) {
     said.notes.push_back(
@@ -126,8 +132,7 @@ RowsPrediction predict_rows(const RowMap& map, const JobRows& jobs, const JobRow
   if (known == nullptr && rows.empty()) return predict_rows(Stack(), map.stack, jobs);
   check_enough(map, rows.size());
   const Stack stack(map, rows);
-  said.calibrated_rows = stack.rows();
-  said.constants = stack.constants("");
+  add_constants(stack, said);
   if (known != nullptr) {
     for (const auto& job : jobs.rows) said.rows.push_back(row_prediction(job, stack.predict(job)));
   } else {

@@ -79,15 +79,32 @@ void describe(V& v, RowPrediction& r) {
   v("simulated_seconds", r.simulated_seconds);
 }
 
+/// A number of devices of a sweep over which a job cannot be divided.
+struct RefusedDevices {
+  std::int64_t devices = 0;
+  std::int64_t after_row = 0;  ///< its place in the sweep: after this many predicted rows
+  std::string why;
+};
+
+template <typename V>
+void describe(V& v, RefusedDevices& r) {
+  required(v, "devices", r.devices);
+  required(v, "after_row", r.after_row);
+  required(v, "why", r.why);
+}
+
 /// All jobs of a table, and how far off they are where they were measured.
 struct RowsPrediction {
   std::int64_t rows_version = kRowsVersion;
   std::string stack;
   std::int64_t calibrated_rows = 0;
-  StepConstants constants;  ///< of all devices together
+  StepConstants constants;              ///< of all devices together
+  std::vector<ConstantSpread> spreads;  ///< of those that rows determine, where groups of rows are left out
+  std::vector<RefusedConstant> refused_constants;
   std::vector<RowPrediction> rows;
-  std::vector<std::string> refused;  ///< rows that no job could be made of, with the reason
-  std::optional<double> mean_error;  ///< of its size, over measured rows
+  std::vector<std::string> refused;             ///< rows that no job could be made of, with the reason
+  std::vector<RefusedDevices> refused_devices;  ///< of a sweep
+  std::optional<double> mean_error;             ///< of its size, over measured rows
   std::optional<double> median_error;
   std::optional<double> worst_error;
   std::optional<double> held_share;  ///< of measured rows, inside their range
@@ -101,8 +118,11 @@ void describe(V& v, RowsPrediction& p) {
   required(v, "stack", p.stack);
   required(v, "calibrated_rows", p.calibrated_rows);
   required(v, "constants", p.constants);
+  v("spreads", p.spreads);
+  v("refused_constants", p.refused_constants);
   required(v, "rows", p.rows);
   v("refused", p.refused);
+  v("refused_devices", p.refused_devices);
   v("mean_error", p.mean_error);
   v("median_error", p.median_error);
   v("worst_error", p.worst_error);

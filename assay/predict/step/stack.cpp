@@ -22,19 +22,21 @@ constexpr double kEffectRows = 3;   // a factor from so many rows is believed by
 constexpr double kMostEffect = .5;  // of a logarithm, for one row
 constexpr int kEffectRounds = 20;
 constexpr double kWidenPerDoubling = .01;
-constexpr double kAssumedWidth = .42;     // of published jobs by usual constants, without rows of vtrain_single
+constexpr double kAssumedWidth = .42;  // of published jobs by usual constants, without rows of vtrain_single
+constexpr double kAssumedExpertsWidth = .75;
 constexpr double kAssumedDevices = 1024;  // that those jobs have at most
 constexpr double kWidenNewDevice = 1.5;
 constexpr double kBound = 3;  // of logarithms around the start
+constexpr double kNearBound = .01;
+constexpr double kMoved = 1e-9;  // a constant that no row shows stays where it starts
 
 /// Constants as logarithms, in the order of the map's names.
 class ConstantFit {
  public:
-  ConstantFit(const RowMap& map, StepConstants start) : start_(start) {
+  ConstantFit(const RowMap& map, StepConstants start, const std::set<std::string>& refused) : start_(start) {
     for (const auto& spec : step_constant_specs()) {
-      if (std::find(map.constants.begin(), map.constants.end(), spec.name) != map.constants.end()) {
-        free_.push_back(spec);
-      }
+      const bool named = std::find(map.constants.begin(), map.constants.end(), spec.name) != map.constants.end();
+      if (named && !refused.contains(spec.name)) free_.push_back(spec);
     }
   }
 
@@ -73,8 +75,8 @@ double log_ratio(const JobRow& row, const StepConstants& c) {
 }
 
 StepConstants fitted_constants(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows,
-                               const StepConstants& start) {
-  const ConstantFit fit(map, start);
+                               const StepConstants& start, const std::set<std::string>& refused) {
+  const ConstantFit fit(map, start, refused);
   if (fit.free().empty()) return start;
   const auto bounds = fit.bounds();
   const double weight = choice.pull * std::sqrt(static_cast<double>(rows.size()));
@@ -142,6 +144,39 @@ void leave_out(const std::vector<const JobRow*>& rows, const auto& is_out, const
   if (in.size() >= kLeastFitRows && !out.empty()) leave(in, out);
 }
 
+/// Takes the fit of fewer rows into the spread of each constant.
+void widen(std::vector<ConstantSpread>& spreads, const StepConstants& without) {
+  for (const auto& spec : step_constant_specs()) {
+    for (auto& one : spreads) {
+      if (one.name != spec.name) continue;
+      one.low = std::min(one.low.value_or(one.value), without.*spec.value);
+      one.high = std::max(one.high.value_or(one.value), without.*spec.value);
+    }
+  }
+}
+
+std::set<std::string> refused_names(const std::vector<RefusedConstant>& refused, const std::string& device) {
+  std::set<std::string> names;
+  for (const auto& one : refused) {
+    if (one.device == device) names.insert(one.name);
+  }
+  return names;
+}
+
+/// Constants of a fit that end at their bounds.
+std::vector<RefusedConstant> at_bounds(const RowMap& map, const StepConstants& start, const StepConstants& found,
+                                       const std::string& device) {
+  std::vector<RefusedConstant> all;
+  const ConstantFit fit(map, start, {});
+  for (const auto& spec : fit.free()) {
+    const double first = start.*spec.value;
+    const double value = found.*spec.value;
+    if (std::abs(std::log(value / first)) < kBound - kNearBound) continue;
+    all.push_back({spec.name, device, value, first, spec.told_by});
+  }
+  return all;
+}
+
 std::vector<double> sizes_of(const auto& residuals, const std::string& regime) {
   std::vector<double> sizes;
   for (const auto& one : residuals) {
@@ -158,15 +193,17 @@ std::string regime_of(const JobRow& job, const StepTime& time) {
   return time.launch_bound ? "launch-bound" : "compute-bound";
 }
 
-Stack::Constants Stack::fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) {
+Stack::Constants Stack::fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) const {
   Constants c;
   const auto start = started(map);
-  c.all = fitted_constants(map, choice, rows, start);
+  c.all = fitted_constants(map, choice, rows, start, refused_names(refused_, ""));
   if (map.by_device) {
     std::map<std::string, std::vector<const JobRow*>> devices;
     for (const auto* row : rows) devices[row->device].push_back(row);
     for (const auto& [device, own] : devices) {
-      if (own.size() >= kLeastDeviceRows) c.by_device[device] = fitted_constants(map, choice, own, start);
+      if (own.size() >= kLeastDeviceRows) {
+        c.by_device[device] = fitted_constants(map, choice, own, start, refused_names(refused_, device));
+      }
     }
   }
   if (!map.effects.empty()) {
@@ -196,7 +233,16 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
   }
   rows_ = static_cast<std::int64_t>(measured.size());
   choose(map, measured);
-  constants_ = fit(map, choices_.front(), measured);
+  do {
+    constants_ = fit(map, choices_.front(), measured);
+  } while (refuse_bounds(map));
+  const auto start = started(map);
+  const ConstantFit known(map, start, refused_names(refused_, ""));
+  for (const auto& spec : known.free()) {
+    const double value = constants_.all.*spec.value;
+    const bool is_shown = std::abs(std::log(value / start.*spec.value)) > kMoved;
+    if (is_shown) spreads_.push_back({spec.name, value, {}, {}});
+  }
   for (const auto* row : measured) {
     ++devices_[row->device];
     most_devices_ = std::max(most_devices_, static_cast<double>(row->job.plan.devices));
@@ -206,7 +252,19 @@ Stack::Stack(const RowMap& map, const std::vector<JobRow>& rows) {
 
 Stack::Stack() : most_devices_(kAssumedDevices), assumed_(true) {}
 
-double Stack::left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) {
+/// Whether a constant was refused that was not before.
+bool Stack::refuse_bounds(const RowMap& map) {
+  const auto before = refused_.size();
+  const auto start = started(map);
+  const auto add = [&](const StepConstants& found, const std::string& device) {
+    for (const auto& one : at_bounds(map, start, found, device)) refused_.push_back(one);
+  };
+  add(constants_.all, "");
+  for (const auto& [device, own] : constants_.by_device) add(own, device);
+  return refused_.size() > before;
+}
+
+double Stack::left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) const {
   double sum = 0;
   double count = 0;
   const auto without = [&](const auto& is_out) {
@@ -248,9 +306,10 @@ void Stack::choose(const RowMap& map, const std::vector<const JobRow*>& rows) {
 }
 
 void Stack::add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows) {
-  const auto keep_sizes = [&](const auto& is_out, const auto& keep) {
+  const auto keep_sizes = [&](const auto& is_out, const auto& keep, const auto& fitted) {
     leave_out(rows, is_out, [&](const auto& in, const auto& out) {
       const auto c = fit(map, choices_.front(), in);
+      fitted(c.all);
       for (const auto* row : out) keep(*row, std::abs(log_seconds(c, *row) - std::log(*row->measured_seconds)));
     });
   };
@@ -258,12 +317,13 @@ void Stack::add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows
     keep_sizes([&](const JobRow& row) { return fold.contains(row.group); },
                [&](const JobRow& row, double size) {
                  residuals_.push_back({regime_of(row, step_time(row.work, row.job.plan, constants(row.device))), size});
-               });
+               },
+               [&](const StepConstants& without) { widen(spreads_, without); });
   }
   if (devices_.size() > 1) {
     for (const auto& known : devices_) {
       keep_sizes([&](const JobRow& row) { return row.device == known.first; },
-                 [&](const JobRow&, double size) { new_devices_.push_back(size); });
+                 [&](const JobRow&, double size) { new_devices_.push_back(size); }, [](const StepConstants&) {});
     }
   }
   if (residuals_.empty()) {  // one group alone: what is left over in the fit, which is less than it should be
@@ -286,7 +346,8 @@ StackSays Stack::predict(const JobRow& job) const {
   said.new_device = !assumed_ && !devices_.contains(job.device);
   auto sizes = sizes_of(residuals_, said.regime);
   if (sizes.size() < kLeastRegimeRows) sizes = sizes_of(residuals_, "");
-  double width = assumed_ ? kAssumedWidth : conformal_width(sizes, kRangeShare);
+  const double assumed = job.work.has_experts ? kAssumedExpertsWidth : kAssumedWidth;
+  double width = assumed_ ? assumed : conformal_width(sizes, kRangeShare);
   if (said.new_device && !new_devices_.empty()) {
     sizes = new_devices_;
     width = std::max(width, conformal_width(sizes, kRangeShare));

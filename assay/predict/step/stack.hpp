@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,47 @@ void describe(V& v, FitChoice& c) {
   v("left_out_error", c.left_out_error);
 }
 
+/// A constant that rows determine, and how far it moves where whole groups of them are left out.
+struct ConstantSpread {
+  std::string name;
+  double value = 0;
+  std::optional<double> low;  ///< the least of all fits; null: the rows are one group
+  std::optional<double> high;
+};
+
+template <typename V>
+void describe(V& v, ConstantSpread& c) {
+  required(v, "name", c.name);
+  required(v, "value", c.value);
+  v("low", c.low);
+  v("high", c.high);
+}
+
+/// A constant that was to be found, and whose fit ended at its bound: it stays where it starts.
+struct RefusedConstant {
+  std::string name;
+  std::string device;  ///< whose own constants they are; empty: of all rows
+  double bound = 0;
+  double value = 0;  ///< that is taken
+  std::string told_by;
+};
+
+template <typename V>
+void describe(V& v, RefusedConstant& c) {
+  required(v, "name", c.name);
+  v("device", c.device);
+  required(v, "bound", c.bound);
+  required(v, "value", c.value);
+  required(v, "told_by", c.told_by);
+}
+
 /// A software stack whose constants were found from rows: what it says of another job.
 class Stack {
  public:
   /// Constants of the map that rows determine, by least squares of log-ratios that are held where they start. Where the
   /// map does not state how strongly, that is chosen by leaving whole groups of these rows out. Ranges are conformal:
-  /// residuals of rows whose whole group was left out, by regime. Rows without a measured time are left out. Throws
+  /// residuals of rows whose whole group was left out, by regime. A constant that ends at its bound is refused, and the
+  /// fit is made again without it. Rows without a measured time are left out. Throws
   /// Error{usage} where fewer than 3 have one.
   Stack(const RowMap& map, const std::vector<JobRow>& rows);
 
@@ -55,6 +91,10 @@ class Stack {
   /// What was tried, the best first; the first is used.
   const std::vector<FitChoice>& choices() const { return choices_; }
 
+  /// Constants of all devices together that rows show, in the order of a fit.
+  const std::vector<ConstantSpread>& spreads() const { return spreads_; }
+  const std::vector<RefusedConstant>& refused() const { return refused_; }
+
  private:
   struct Constants {
     StepConstants all;
@@ -66,14 +106,17 @@ class Stack {
     double size = 0;
   };
 
-  static Constants fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows);
+  Constants fit(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) const;
   static double log_seconds(const Constants& constants, const JobRow& job);
-  static double left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows);
+  double left_out_error(const RowMap& map, const FitChoice& choice, const std::vector<const JobRow*>& rows) const;
   void choose(const RowMap& map, const std::vector<const JobRow*>& rows);
+  bool refuse_bounds(const RowMap& map);
   void add_ranges(const RowMap& map, const std::vector<const JobRow*>& rows);
 
   Constants constants_;
   std::vector<FitChoice> choices_;
+  std::vector<ConstantSpread> spreads_;
+  std::vector<RefusedConstant> refused_;
   std::vector<Residual> residuals_;  ///< of groups left out
   std::vector<double> new_devices_;  ///< of devices left out
   std::int64_t rows_ = 0;

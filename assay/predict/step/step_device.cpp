@@ -19,19 +19,12 @@ const NodeType* node_of(const std::string& device) {
   return best;
 }
 
-const DeviceLaws* known_laws(const std::string& name) {
-  for (const auto& device : known_devices()) {
-    if (device.sheet.name == name) return &device;
-  }
-  return nullptr;
-}
-
-StepDevice device_of(const DeviceSheet& sheet) {
+StepDevice device_of(const DeviceLaws& laws) {
+  const auto& sheet = laws.sheet;
   StepDevice d;
   d.sheet = sheet;
-  const auto* laws = known_laws(sheet.name);
-  const bool has = laws != nullptr && laws->products.contains("bf16");
-  const auto law = has ? laws->products.at("bf16") : data_sheet_product_law();
+  const bool has = laws.products.contains("bf16");
+  const auto law = has ? laws.products.at("bf16") : data_sheet_product_law();
   d.product = law.values();
   d.basis = law.basis;
   d.inside_bytes_per_second = kRingShare * sheet.link_bytes_per_second;
@@ -51,11 +44,11 @@ bool is_step_device(std::string_view name) {
 }
 
 StepDevice step_device(std::string_view name) {
-  return device_of(device_sheet(name));
+  return device_of(find_device(std::string(name)));
 }
 
 StepDevice guessed_device(const std::string& name) {
-  auto d = device_of(device_sheet("h100"));
+  auto d = step_device("h100");
   d.sheet.name = name;
   d.sheet.source = "not known: taken for an H100";
   return d;
@@ -66,7 +59,7 @@ StepDevice step_device(const Cluster& cluster) {
   const auto* known = device.name.empty() ? nullptr : find_device_sheet(device.name);
   StepDevice d;
   if (known != nullptr) {
-    d = device_of(*known);
+    d = step_device(known->name);
   } else {
     if (!device.flops_per_second || !device.memory_bytes_per_second) {
       fail(ErrorKind::usage,
@@ -74,7 +67,7 @@ StepDevice step_device(const Cluster& cluster) {
            "known, such as h100.",
            cluster.name.empty() ? "the cluster file" : cluster.name);
     }
-    d = device_of(device_sheet("h100"));
+    d = step_device("h100");
     d.sheet.name = device.name;
     d.sheet.source = "the cluster file";
     d.product = data_sheet_product_law().values();

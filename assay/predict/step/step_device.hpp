@@ -19,8 +19,12 @@ struct StepDevice {
   std::int64_t node_devices = 8;       ///< that the links inside reach
 };
 
-/// Whether the catalogue has such a device, and its node as it is sold. Throws Error{usage} with the names where not.
+/// Whether the catalogue has such a device.
 bool is_step_device(std::string_view name);
+
+/// A device of the catalogue, or of a device file where the name ends with .json (docs/devices.md); its node is as that
+/// device is sold, else 8 devices with 25 GB/s each to other nodes. Throws Error{usage} with the names where the
+/// catalogue lacks it, Error{bad_input} where the file cannot be read.
 StepDevice step_device(std::string_view name);
 
 /// A device that is meant to be like others of its time: for a job whose device has no data sheet here. A guess.

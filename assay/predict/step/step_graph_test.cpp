@@ -134,6 +134,24 @@ TEST(StepGraph, TakesWhatTheLawSays) {
   }
 }
 
+TEST(StepGraph, EachPartHandsOnAllActivationsOfAMicrobatch) {
+  auto job = split_job(2, 4);
+  const auto seconds_of_one = step_work(job).hand_on / 2;  // one part: a crossing in each direction
+  StepConstants c;
+  c.scale = 1e-12;
+  for (const std::int64_t parts : {1, 2, 4}) {
+    job.plan.interleaving = parts;
+    const auto graph = step_graph(step_work(job), job.plan, c);
+    std::int64_t crossings = 0;
+    for (const auto& node : graph.nodes) {
+      if (node.stage != 0 || node.stream != StepStream::copies) continue;
+      ++crossings;
+      EXPECT_NEAR(node.seconds / seconds_of_one, 1, 1e-9);
+    }
+    EXPECT_EQ(crossings, parts * 4 * 2) << parts;  // microbatches, both directions
+  }
+}
+
 TEST(StepGraph, ExpertsAndContextAreInItToo) {
   StepJob job;
   job.model = model_named("mixtral-8x7b");

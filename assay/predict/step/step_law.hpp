@@ -34,6 +34,7 @@ struct StepConstants {
 struct StepConstantSpec {
   const char* name;
   const char* sentence;
+  const char* told_by;  ///< measured jobs that would show it
   double StepConstants::*value;
 };
 

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/step/stack.hpp"
@@ -54,6 +57,23 @@ TEST(Step, TheBubbleIsStagesLessOneOverPartsOfAStage) {
   // ZB-H1 (arXiv 2401.10241): (p - 1)(f + b - w), where the passes f, b and w of a microbatch are equally long: a third
   // of p - 1 microbatches.
   EXPECT_NEAR(bubble(), 7.0 / 3, 1e-6);
+}
+
+TEST(Step, EachPartOfAStageHandsOnItsOutput) {
+  auto job = llama_job(2);
+  job.plan.pipeline = 2;
+  job.plan.microbatches = 4;
+  const auto c = nothing_wasted();
+  const auto handed_on = [&] { return step_time(step_work(job), job.plan, c).pipeline_seconds; };
+  // Activations of one microbatch, 8,192 tokens x 4,096 values x 2 bytes, at 360 GB/s inside a node.
+  const double crossing = 8192.0 * 4096 * 2 / 360e9;
+  EXPECT_NEAR(handed_on(), 4 * 2 * crossing, 1e-9);  // 4 microbatches, forward and back
+  for (const std::int64_t parts : {2, 4, 8}) {
+    job.plan.interleaving = parts;  // the first stage hands on after each of its parts
+    EXPECT_NEAR(handed_on(), 4 * 2 * static_cast<double>(parts) * crossing, 1e-9) << parts;
+  }
+  job.plan.schedule = PipelineSchedule::zero_bubble;  // its stages have one part
+  EXPECT_NEAR(handed_on(), 4 * 2 * crossing, 1e-9);
 }
 
 TEST(Step, GathersThatAreShorterThanComputingAreHidden) {
@@ -189,6 +209,48 @@ TEST(Stack, FindsTheConstantsThatMadeTheRows) {
   EXPECT_GE(said.high_seconds, said.seconds);
 }
 
+TEST(Stack, SaysHowFarConstantsMoveWhereGroupsAreLeftOut) {
+  auto map = parse_row_map(kMap, "map");
+  map.constants = {"product", "fp8"};
+  map.softness = .1;
+  StepConstants truth;
+  truth.product = 1.4;
+  const NamedColumns table(made_table(map, truth), "made", "");
+  auto jobs = read_jobs(table, map);
+  const Stack even(map, jobs.rows);
+  ASSERT_EQ(even.spreads().size(), 1u);  // no row is in fp8
+  EXPECT_EQ(even.spreads().front().name, "product");
+  EXPECT_NEAR(*even.spreads().front().low, 1.4, .02);  // every group says the same
+  EXPECT_NEAR(*even.spreads().front().high, 1.4, .02);
+  for (auto& row : jobs.rows) {
+    if (row.job.model.hidden == 4096) *row.measured_seconds *= 1.5;
+  }
+  const Stack uneven(map, jobs.rows);
+  const auto& spread = uneven.spreads().front();
+  EXPECT_NEAR(*spread.low, 1.4, .02);     // without the group that is slower
+  EXPECT_GT(*spread.high, spread.value);  // without one that is not
+  EXPECT_TRUE(uneven.refused().empty());
+}
+
+TEST(Stack, AConstantAtItsBoundIsRefusedAndTheFitIsMadeWithoutIt) {
+  auto map = parse_row_map(kMap, "map");
+  map.constants = {"product", "attention"};
+  map.pull = 1e-6;
+  map.softness = 1;
+  StepConstants truth;
+  truth.attention = 1e-4;  // exp(-3) of where it starts is the bound: 1.5 / 20.1
+  const NamedColumns table(made_table(map, truth), "made", "");
+  const Stack stack(map, read_jobs(table, map).rows);
+  ASSERT_EQ(stack.refused().size(), 1u);
+  const auto& refused = stack.refused().front();
+  EXPECT_EQ(refused.name, "attention");
+  EXPECT_NEAR(refused.bound, StepConstants{}.attention * std::exp(-3.0), 1e-3);
+  EXPECT_EQ(stack.constants("h100").attention, StepConstants{}.attention);
+  EXPECT_NE(refused.told_by.find("lengths of sequence"), std::string::npos);
+  ASSERT_EQ(stack.spreads().size(), 1u);
+  EXPECT_EQ(stack.spreads().front().name, "product");
+}
+
 TEST(Stack, ChoosesTheWeightsOfAFitFromGroupsThatAreLeftOut) {
   const auto map = parse_row_map(kMap, "map");
   ASSERT_TRUE(map.pull && !map.softness);
@@ -245,6 +307,27 @@ TEST(Stack, ARangeIsWiderBeyondTheScaleAndOnANewDevice) {
   job.device = "b200";
   EXPECT_TRUE(stack.predict(job).new_device);
   EXPECT_GT(width(job), near);
+}
+
+TEST(StepDevice, AFileIsTheDeviceWhateverItIsCalled) {
+  auto laws = find_device("h100");
+  laws.sheet.name = "mine";
+  laws.sheet.bf16_flops_per_second = 500e12;
+  laws.sheet.memory_bytes = 5e9;
+  laws.sheet.link_bytes_per_second = 100e9;
+  const std::filesystem::path folder(testing::TempDir());
+  const auto path = folder / fmt::format("assay_h100_{}.json", getpid());
+  std::ofstream(path) << to_json(laws).dump();
+  const auto device = step_device(path.string());
+  std::filesystem::remove(path);
+  EXPECT_EQ(device.sheet.name, "mine");
+  EXPECT_EQ(device.sheet.bf16_flops_per_second, 500e12);
+  EXPECT_EQ(device.sheet.memory_bytes, 5e9);
+  EXPECT_EQ(device.inside_bytes_per_second, 80e9);  // of which a ring reaches 80 %
+  EXPECT_EQ(device.product, step_device("h100").product);
+  EXPECT_EQ(device.basis, LawBasis::measured);
+  EXPECT_THROW(step_device(path.string()), Error);  // it is gone, and not the H100 of the catalogue
+  EXPECT_FALSE(is_step_device("h100.json"));
 }
 
 TEST(RowMap, RefusesWhatIsNotKnownAndReadsRowsOneByOne) {

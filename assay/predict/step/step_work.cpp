@@ -284,10 +284,13 @@ void add_gradients(const StepJob& job, double parameters, StepWork& w) {
   w.gradients = bytes / rate;
 }
 
+/// Of one microbatch in both directions: each part of a stage hands on what it computed.
 double hand_on_seconds(const StepJob& job, double tokens) {
   const auto& p = job.plan;
   if (p.pipeline <= 1) return 0;
-  const double bytes = 2 * kValue * tokens * static_cast<double>(job.model.hidden) /
+  const bool apart = p.schedule == PipelineSchedule::zero_bubble;  // its stages have one part
+  const double crossings = apart ? 1 : static_cast<double>(p.interleaving);
+  const double bytes = 2 * crossings * kValue * tokens * static_cast<double>(job.model.hidden) /
                        (p.sequence_parallel ? static_cast<double>(p.tensor) : 1);
   const bool near = p.tensor * p.pipeline <= job.device.node_devices &&
                     (job.device.node_devices > kNodeOfHosts || p.devices <= job.device.node_devices);

@@ -31,8 +31,8 @@ struct StepWork {
   // A stage and the step.
   double layers = 1;  ///< of a stage
   double microbatches = 1;
-  double bubbles = 0;  ///< microbatches that pass while the pipeline fills and empties
-  double hand_on = 0;
+  double bubbles = 0;      ///< microbatches that pass while the pipeline fills and empties
+  double hand_on = 0;      ///< of a microbatch by all parts of a stage, both directions
   double head = 0;         ///< the output layer, both passes
   double head_passes = 0;  ///< one pass over its values
   double edge_bytes = 0;   ///< gathers and scatters of the embedding, which nothing hides

@@ -7,6 +7,7 @@
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/step/step_advice.hpp"
+#include "assay/predict/step/usual_practice.hpp"
 #include "assay/report/subjects/predict/rows.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_graph.hpp"
@@ -80,23 +81,36 @@ std::int64_t shard_of(const std::string& text, std::int64_t replicas) {
   return count;
 }
 
-/// One row for each number of devices, with what differs between them.
+/// The row of a number of devices, with what differs between them. Throws Error{usage} where it cannot be divided.
+std::string line_of_devices(const ModelFlags& m, const TransformerFlags& s, std::int64_t count) {
+  check_divides(count, s.plan.tensor * s.plan.pipeline * m.context, "devices", "--tensor x --pipeline x --context");
+  const auto data = count / (s.plan.tensor * s.plan.pipeline * m.context);
+  check_divides(s.global_batch, data * s.plan.microbatch, "sequences of --global-batch", "replicas x --microbatch");
+  return fmt::format("{},{}\n", count, shard_of(m.shard, data * m.context));
+}
+
+/// One row for each number of devices; those that cannot be divided have their reason, unless none can.
 std::string table_of_devices(const ModelFlags& m, const TransformerFlags& s, const predict::ModelShape& shape,
-                             const std::vector<std::int64_t>& devices) {
-  std::string table = "devices,shard\n";
+                             const std::vector<std::int64_t>& devices, std::vector<predict::RefusedDevices>& refused) {
   check_divides(shape.heads, s.plan.tensor, "heads", "--tensor");
   if (shape.experts.count > 0) check_divides(shape.experts.count, m.experts, "experts", "--experts");
+  std::string table = "devices,shard\n";
+  std::int64_t rows = 0;
   for (const auto count : devices) {
-    check_divides(count, s.plan.tensor * s.plan.pipeline * m.context, "devices", "--tensor x --pipeline x --context");
-    const auto data = count / (s.plan.tensor * s.plan.pipeline * m.context);
-    check_divides(s.global_batch, data * s.plan.microbatch, "sequences of --global-batch", "replicas x --microbatch");
-    table += fmt::format("{},{}\n", count, shard_of(m.shard, data * m.context));
+    try {
+      table += line_of_devices(m, s, count);
+      ++rows;
+    } catch (const Error& error) {
+      refused.push_back({count, rows, error.what()});
+    }
   }
+  if (refused.size() == devices.size()) fail(ErrorKind::usage, "{}", refused.front().why);
   return table;
 }
 
 predict::RowMap map_of(const ModelFlags& m, const TransformerFlags& s, const ModelJob& job,
-                       const std::string& machine) {
+                       const predict::ModelShape& shape, const std::string& machine) {
+  const auto practice = predict::usual_practice();
   predict::RowMap map;
   map.stack = "usual constants";
   map.columns = {{"devices", "devices"}, {"shard", "shard"}};
@@ -119,8 +133,9 @@ predict::RowMap map_of(const ModelFlags& m, const TransformerFlags& s, const Mod
                {"sequence_parallel", yes_or_no(s.plan.sequence_parallel)},
                {"async_tensor", yes_or_no(m.async_tensor)},
                {"sharded_optimizer", yes_or_no(m.shard.empty())},
-               {"overlapped_gradients", "yes"},
-               {"gradient_bytes", "4"}};
+               {"balanced_head", yes_or_no(output_takes_a_place(shape, s.plan.pipeline, s.plan.interleaving))},
+               {"overlapped_gradients", yes_or_no(practice.overlapped_gradients)},
+               {"gradient_bytes", fmt::format("{}", practice.gradient_bytes)}};
   return map;
 }
 
@@ -230,23 +245,27 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
   }
   if (job.devices.empty()) fail(ErrorKind::usage, "--devices is missing: how many there are, such as 256 or 8-512*2.");
   const auto machine = machine_of(model, job);
-  const auto machine_name = model.node.empty() ? job.cluster : model.node;
-  auto map = map_of(model, split, job, machine_name);
+  const bool own_file = model.node.ends_with(".json");
+  const auto machine_name = own_file ? machine.sheet.name : model.node.empty() ? job.cluster : model.node;
+  auto map = map_of(model, split, job, shape, machine_name);
   map.models[job.network] = shape;
   map.machines[machine_name] = machine;
   const auto devices = plan::sweep_numbers(job.devices, "--devices");
-  const auto jobs = jobs_asked(map, table_of_devices(model, split, shape, devices));
-  if (!model.rail.empty() && devices.back() <= machine.node_devices) {
-    changes_nothing("--rail", fmt::format("{} devices are one node", devices.back()));
+  std::vector<predict::RefusedDevices> refused;
+  const auto jobs = jobs_asked(map, table_of_devices(model, split, shape, devices, refused));
+  const auto most = jobs.rows.back().job.plan.devices;
+  if (!model.rail.empty() && most <= machine.node_devices) {
+    changes_nothing("--rail", fmt::format("{} devices are one node", most));
   }
   std::string name = map.stack;
   const auto stack = stack_of(job, name);
   auto said = predict_rows(stack, name, jobs);
+  said.refused_devices = refused;
   said.advice = advise_step(stack, jobs.rows.back());
   if (job.simulate) simulate_rows(stack, jobs, job.adversity, said);
   if (!job.trace.empty()) write_step_trace(job.trace, graph_of(stack, jobs.rows.back()), said);
   if (!job.store.empty()) {
-    const auto cluster = model.node.empty() ? predict::read_cluster(job.cluster).name : model.node;
+    const auto cluster = model.node.empty() ? predict::read_cluster(job.cluster).name : machine_name;
     auto kept = kept_form(said, jobs, cluster, split.global_batch);
     keep_prediction(job.store,
                     {{"map", map.fixed},

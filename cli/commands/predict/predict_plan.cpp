@@ -8,6 +8,7 @@
 #include "assay/core/version.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/hf_config.hpp"
+#include "assay/predict/step/usual_practice.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/subjects/predict/plan_pictures.hpp"
 #include "assay/report/subjects/predict/plan_search.hpp"
@@ -59,13 +60,6 @@ std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
   return clusters;
 }
 
-/// Mixed precision with Adam and flash attention, gradients summed under the backward pass.
-predict::StepPlan usual_practice() {
-  predict::StepPlan practice;
-  practice.overlapped_gradients = true;
-  return practice;
-}
-
 double reserve_of(const TrainingPlanFlags& flags) {
   if (flags.reserve.empty()) return predict::kUsualReserve;
   const double share = parse_share(flags.reserve, "--reserve");
@@ -110,7 +104,7 @@ void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const
   question.model = model_asked(job.model);
   question.clusters = clusters_of(job);
   if (!job.devices.empty()) question.devices = plan::sweep_numbers(job.devices, "--devices");
-  question.practice = usual_practice();
+  question.practice = predict::usual_practice();
   question.practice.sequence = needed_size(command, "--sequence", "the tokens of a sequence, such as 8192");
   question.global_batch =
       needed_size(command, "--global-batch", "the sequences of a step over all devices, such as 1024");
@@ -134,7 +128,7 @@ void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
   const auto file = predict::read_training(flags.training);
   std::vector<predict::TrainingQuestion> questions;
   for (const auto& cluster : clusters_of(job)) {
-    questions.push_back({model, cluster, file, usual_practice(), reserve_of(flags), 1});
+    questions.push_back({model, cluster, file, predict::usual_practice(), reserve_of(flags), 1});
   }
   const auto said = plan_trainings(questions, basis_of(job));
   write_pictures(flags, "Training: " + file.name, {said.plans.front().cluster},

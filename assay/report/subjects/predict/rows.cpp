@@ -1,6 +1,7 @@
 #include "assay/report/subjects/predict/rows.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "assay/core/text/units.hpp"
@@ -32,13 +33,22 @@ std::string jobs_table(const predict::RowsPrediction& said, const Look& look) {
                {"memory", right, 2},
                {"utilization", right, 3},
                {"limit", Table::Align::left, 4}});
+  auto refused = said.refused_devices.begin();
+  const auto add_refused_before = [&](std::int64_t row) {
+    for (; refused != said.refused_devices.end() && refused->after_row < row; ++refused) {
+      table.add({"", said.rows.front().model, said.rows.front().device, std::to_string(refused->devices),
+                 "cannot be divided", "", "", "", "", "", ""});
+    }
+  };
   for (const auto& row : said.rows) {
+    add_refused_before(row.row);
     table.add({std::to_string(row.row), row.model, row.device, std::to_string(row.devices), step_text(row.seconds),
                step_text(row.low_seconds) + " to " + step_text(row.high_seconds),
                row.measured_seconds ? step_text(*row.measured_seconds) : "",
                row.error ? fmt::format("{:+.1f} %", 100 * *row.error) : "", memory_text(row),
                fmt::format("{:.1f} %", 100 * row.utilization), name_of(row.limit)});
   }
+  add_refused_before(std::numeric_limits<std::int64_t>::max());
   return table.text(look.width) + table.room_note(look.width);
 }
 
@@ -66,6 +76,33 @@ std::string step_parts(const predict::RowPrediction& row, const Look& look) {
     table.add({name, step_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share, look.blocks)});
   }
   return table.text(look.width);
+}
+
+/// Each with its spread, and those that were refused.
+std::string constants_text(const predict::RowsPrediction& said) {
+  std::string text;
+  bool has_spread = false;
+  for (const auto& spec : predict::step_constant_specs()) {
+    text += fmt::format(" {} {:.3g}", spec.name, said.constants.*spec.value);
+    for (const auto& one : said.spreads) {
+      if (one.name != spec.name || !one.low || !one.high) continue;
+      text += fmt::format(" ({:.3g} to {:.3g})", *one.low, *one.high);
+      has_spread = true;
+    }
+    text += ";";
+  }
+  text.back() = '.';
+  text += "\n";
+  if (has_spread) {
+    text += "In brackets: the least and the most of fits that leave out groups of rows; the others no row shows.\n";
+  } else if (!said.spreads.empty()) {
+    text += "The rows are one group, so that no spread of a constant is known.\n";
+  }
+  for (const auto& one : said.refused_constants) {
+    text += fmt::format("Refused: {}{}, whose fit ends at its bound of {:.3g}. {:.3g} is taken. It needs {}.\n",
+                        one.name, one.device.empty() ? "" : " on " + one.device, one.bound, one.value, one.told_by);
+  }
+  return text;
 }
 
 }  // namespace
@@ -103,14 +140,12 @@ std::string rows_prediction_report(const predict::RowsPrediction& said, const Lo
   }
   text += said.calibrated_rows > 0 ? fmt::format("\nConstants of {} from {} rows:", said.stack, said.calibrated_rows)
                                    : "\nConstants:";
-  for (const auto& spec : predict::step_constant_specs()) {
-    text += fmt::format(" {} {:.3g};", spec.name, said.constants.*spec.value);
-  }
-  text.back() = '.';
-  text += "\n";
+  text += constants_text(said);
   for (const auto& row : said.rows) {
     for (const auto& what : row.assumed) text += fmt::format("Row {}: assumed {}.\n", row.row, what);
   }
+  for (const auto& one : said.refused_devices)
+    text += fmt::format("Not predicted on {} devices: {}\n", one.devices, one.why);
   for (const auto& why : said.refused) text += fmt::format("Not predicted, {}.\n", why);
   for (const auto& note : said.notes) text += note + "\n";
   return text;
