@@ -278,8 +278,7 @@ int run(RunOptions o, const CLI::App& command) {
     if (stop.by_signal()) return kExitStopped;
   }
   if (measured && progress.failed == 0 && !o.work.quiet && !o.json) {
-    const auto next = next_command(campaign, catalog, o.words);
-    if (!next.empty()) std::fprintf(stderr, "Next: %s\n", next.c_str());
+    std::fputs(next_text(campaign, catalog, o.words, data.results).c_str(), stderr);
   }
   return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
 }
