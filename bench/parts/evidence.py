@@ -1,4 +1,5 @@
-"""Last lines of figures as data: docs/evidence/NAME.json, one file a figure, and what has changed since."""
+"""Last lines of figures as data: docs/evidence/NAME.json at full size, NAME.short.json at the short one, and what has
+changed since. A short run leaves the evidence of a full one alone."""
 
 import datetime
 import json
@@ -10,6 +11,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "evidence"
+SIZES = {"full": "", "short": ".short"}  # in the order of the page
 SHORTHANDS = {
     "@core": ["assay/core", "assay/stats"],
     "@run": ["assay/core", "assay/stats", "assay/platform", "assay/process", "assay/measure"],
@@ -85,9 +87,19 @@ def now():
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read(name, folder=FOLDER):
-    path = folder / f"{name}.json"
+def path_of(name, size, folder=FOLDER):
+    return folder / f"{name}{SIZES[size]}.json"
+
+
+def read(name, size, folder=FOLDER):
+    path = path_of(name, size, folder)
     return json.loads(path.read_text()) if path.exists() else None
+
+
+def read_all(root=ROOT):
+    """What is kept of every figure, in the order of bench/ci.txt, the full size before the short one."""
+    kept = [read(name, size, root / "docs" / "evidence") for name in figures(root) for size in SIZES]
+    return [one for one in kept if one]
 
 
 def write(document, folder=FOLDER):
@@ -95,4 +107,4 @@ def write(document, folder=FOLDER):
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{document['figure']}.draft"
     draft.write_text(json.dumps(without_host(document), indent=2) + "\n")
-    draft.rename(folder / f"{document['figure']}.json")
+    draft.rename(path_of(document["figure"], document["size"], folder))

@@ -1,4 +1,5 @@
-"""What people would use in place of `assay fit`: Extra-P, a random forest, a Gaussian process, on the same split."""
+"""What people would use in place of `assay fit`, on the same split: Extra-P, a random forest, a Gaussian process, plain
+non-negative least squares."""
 
 import contextlib
 import io
@@ -9,7 +10,7 @@ import numpy as np
 
 from parts import figure
 
-NAMES = ("extra-p", "forest", "gauss")
+NAMES = ("extra-p", "forest", "gauss", "nnls")
 
 
 def environments():
@@ -28,7 +29,8 @@ def errors(seen, held):
     x_held, y_held = arrays(held)
     used = [i for i in range(x.shape[1]) if len(set(x[:, i])) > 1]
     x, x_held = x[:, used], x_held[:, used]
-    said = {"extra-p": extra_p(x, y, x_held), "forest": forest(x, y, x_held), "gauss": gauss(x, y, x_held)}
+    find = {"extra-p": extra_p, "forest": forest, "gauss": gauss, "nnls": least_squares}
+    said = {name: find[name](x, y, x_held) for name in NAMES}
     return {name: np.abs(values / y_held - 1) for name, values in said.items()}
 
 
@@ -37,6 +39,18 @@ def forest(x, y, x_held):
 
     model = RandomForestRegressor(n_estimators=500, random_state=1).fit(np.log(x), np.log(y))
     return np.exp(model.predict(np.log(x_held)))
+
+
+def least_squares(x, y, x_held):
+    """A constant, every factor and its inverse, each with a coefficient of at least 0, by relative error."""
+    from scipy.optimize import nnls
+
+    def terms(x):
+        return np.hstack([np.ones((len(x), 1)), x, 1 / x])
+
+    size = terms(x).max(axis=0)
+    found, _ = nnls(terms(x) / size / y[:, None], np.ones(len(y)))
+    return terms(x_held) / size @ found
 
 
 def gauss(x, y, x_held):
@@ -53,7 +67,7 @@ def gauss(x, y, x_held):
 
 
 def extra_p(x, y, x_held):
-    """Its multi-parameter modeller with negative exponents allowed, as it is meant for strong scaling."""
+    """Its multi-parameter modeller by medians, with negative exponents allowed, as it is meant for strong scaling."""
     from extrap.entities.callpath import Callpath
     from extrap.entities.coordinate import Coordinate
     from extrap.entities.experiment import Experiment
@@ -76,7 +90,10 @@ def extra_p(x, y, x_held):
         experiment.add_measurement(Measurement(at, call, metric, [seconds]))
     modeler = MultiParameterModeler() if x.shape[1] > 1 else SingleParameterModeler()
     single = getattr(modeler, "single_parameter_modeler", modeler)
+    before = len(single.hypotheses_building_blocks)
     single.allow_negative_exponents = True
+    single.use_measure = Measure.MEDIAN  # the generator sets that of the modeler around it alone
+    assert len(single.hypotheses_building_blocks) > before, "Extra-P did not take up negative exponents"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         generator = ModelGenerator(experiment, modeler=modeler, use_measure=Measure.MEDIAN)
         generator.model_all()

@@ -18,6 +18,7 @@ RUNS = 3  # processes of a point
 OUTLIERS = 0.05  # share of points that are 10 to 50 % slower
 CORRELATION = 0.4  # of neighbours
 TYPICAL_NS = 1e6
+NEAR_END = (3, 9)  # slow points that a history ends with, where a gate is
 
 
 def noise(kind, draw, points, runs):
@@ -37,6 +38,17 @@ def planted(kind, step, count, points=POINTS, runs=RUNS):
     found = []
     for _ in range(count):
         at = draw.randrange(10, points - 9)
+        logs = [v + math.log1p(step) * (i >= at) for i, v in enumerate(noise(kind, draw, points, runs))]
+        found.append(([TYPICAL_NS * math.exp(v) for v in logs], at))
+    return found
+
+
+def planted_near_end(kind, step, count, points=POINTS, runs=RUNS):
+    """The same where the history ends with 3 to 9 slow points."""
+    draw = random.Random(f"{kind} {step} {runs} near the end")
+    found = []
+    for _ in range(count):
+        at = points - draw.randint(*NEAR_END)
         logs = [v + math.log1p(step) * (i >= at) for i, v in enumerate(noise(kind, draw, points, runs))]
         found.append(([TYPICAL_NS * math.exp(v) for v in logs], at))
     return found
@@ -64,9 +76,9 @@ def python_with_otava():
     return None
 
 
-def found_by_otava(histories, python):
-    """The same by Apache Otava with its own defaults, but for the smallest change that is told."""
-    question = json.dumps({"series": histories, "least": LEAST})
+def found_by_otava(histories, python, p=None):
+    """The same by Apache Otava with its own defaults, but for the smallest change that is told, and the largest p."""
+    question = json.dumps({"series": histories, "least": LEAST} | ({} if p is None else {"p": p}))
     done = subprocess.run([python, figure.PARTS / "otava_points.py"], input=question, capture_output=True,
                           text=True, check=True)  # fmt: skip
     return json.loads(done.stdout)

@@ -30,10 +30,45 @@ predict::CalibratedCluster calibrate_on(const Rows& rows, std::int64_t most_devi
   return cluster;
 }
 
-void say_data_parallel(const Rows& rows, const predict::CalibratedCluster& cluster, std::int64_t most_calibrated) {
-  for (const auto& row : rows) {
+/// The same rows in a flat ring: every hop is over a link alike, and no link is slower than another.
+Rows in_flat_ring(Rows rows) {
+  for (auto& row : rows) {
+    row.step.devices_per_node = 1;
+    row.step.spread_seconds.reset();
+  }
+  return rows;
+}
+
+/// Another way to predict rows, beside ours.
+struct Rival {
+  const char* name;
+  Rows rows;  ///< as it sees them, in the same order
+  predict::CalibratedCluster cluster;
+};
+
+/// A flat ring with the same constants of networks, calibrated likewise: on the same rows, and on those alone that
+/// cross nodes.
+std::vector<Rival> flat_rings(const Rows& rows) {
+  const auto flat = in_flat_ring(rows);
+  Rows crossing;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].step.devices > rows[i].step.devices_per_node) crossing.push_back(flat[i]);
+  }
+  return {{"flat_ring", flat, calibrate_on(flat, kMostCalibrated)},
+          {"flat_ring_of_8", flat, calibrate_on(crossing, kMostCalibrated)}};
+}
+
+void say_data_parallel(const Rows& rows, const predict::CalibratedCluster& cluster, std::int64_t most_calibrated,
+                       const std::vector<Rival>& rivals = {}) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
     if (row.step.devices == 1) continue;
+    json others = json::object();
+    for (const auto& rival : rivals) {
+      others[rival.name] = row.batch / predict::step_seconds(rival.rows[i].step, rival.cluster);
+    }
     print({{"table", "ddl_2020"},
+           {"rivals", others},
            {"network", row.network},
            {"interconnect", row.step.link},
            {"method", row.method},
@@ -48,7 +83,7 @@ void say_data_parallel(const Rows& rows, const predict::CalibratedCluster& clust
 void say_small_and_large(const std::string& path) {
   const auto frame = model::read_csv(path);
   const auto rows = published_steps(frame, frame);
-  say_data_parallel(rows, calibrate_on(rows, kMostCalibrated), kMostCalibrated);
+  say_data_parallel(rows, calibrate_on(rows, kMostCalibrated), kMostCalibrated, flat_rings(rows));
 }
 
 void say_others(const std::string& path, const std::string& other) {

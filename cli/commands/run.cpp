@@ -64,11 +64,12 @@ double seconds_of_steps(const plan::Campaign& campaign) {
 std::string extra_text(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak) {
   std::string out;
   const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
-  if (campaign.measure.retries > 0 && !campaign.lockstep) {
-    out +=
-        fmt::format("Disturbed runs are measured again, up to {} times each (--retries): at most {} runs, {:.0f} s\n",
-                    campaign.measure.retries, runs * (1 + campaign.measure.retries),
-                    seconds_of_steps(campaign) * static_cast<double>(1 + campaign.measure.retries));
+  if (campaign.measure.retries > 0) {
+    // The sides of a group share what disturbs them; it is measured again only where one hardly got the CPU.
+    out += fmt::format("{} are measured again, up to {} times each (--retries): at most {} runs, {:.0f} s\n",
+                       campaign.lockstep ? "Groups in which a run hardly got the CPU" : "Disturbed runs",
+                       campaign.measure.retries, runs * (1 + campaign.measure.retries),
+                       seconds_of_steps(campaign) * static_cast<double>(1 + campaign.measure.retries));
   }
   if (peak) {
     out += fmt::format("Then {} runs of the best gemm and triad here, {:.0f} s, once for this store (--no-peak)\n",
@@ -277,8 +278,7 @@ int run(RunOptions o, const CLI::App& command) {
     if (stop.by_signal()) return kExitStopped;
   }
   if (measured && progress.failed == 0 && !o.work.quiet && !o.json) {
-    const auto next = next_command(campaign, catalog, o.words);
-    if (!next.empty()) std::fprintf(stderr, "Next: %s\n", next.c_str());
+    std::fputs(next_text(campaign, catalog, o.words, data.results).c_str(), stderr);
   }
   return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
 }

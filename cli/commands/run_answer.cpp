@@ -1,9 +1,13 @@
 #include "cli/commands/run_answer.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "assay/compare/families.hpp"
+#include "assay/platform/cgroup.hpp"
 #include "assay/platform/cpus.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/table.hpp"
@@ -44,6 +48,30 @@ std::string verdict_line(const compare::Comparison& c) {
                      slower ? "more" : "less", first, low, high);
 }
 
+bool was_disturbed(const report::Result& result) {
+  return result.ok > 0 && result.untrusted == result.ok;
+}
+
+/// " (neighbours, steal)": what disturbed these runs.
+std::string reasons_of(const std::vector<report::Result>& results) {
+  std::set<std::string> codes;
+  for (const auto& result : results) {
+    for (const auto& reason : result.details.reasons) {
+      if (reason.passing) codes.insert(reason.code);
+    }
+  }
+  return codes.empty() ? "" : fmt::format(" ({})", fmt::join(codes, ", "));
+}
+
+/// Whether the campaign is one trial by default settings, whose worker follows a number of threads.
+bool is_open_to_threads(const plan::Campaign& campaign, const plan::Catalog& catalog) {
+  if (campaign.trials.size() != 1) return false;
+  const auto& trial = campaign.trials.front();
+  const auto* worker = catalog.find(trial.worker);
+  if (worker == nullptr || trial.workload.command || title(trial.settings) != title(Settings{})) return false;
+  return std::find(worker->settings.begin(), worker->settings.end(), "intra_op") != worker->settings.end();
+}
+
 }  // namespace
 
 std::string verdicts_text(store::Store& store, const std::string& campaign) {
@@ -63,19 +91,23 @@ std::string verdicts_text(store::Store& store, const std::string& campaign) {
   return out;
 }
 
-std::string next_command(const plan::Campaign& campaign, const plan::Catalog& catalog,
-                         const std::vector<std::string>& words) {
-  const auto cpus = platform::allowed_cpus().size();
-  if (campaign.trials.size() != 1 || cpus < 2) return "";
-  const auto& trial = campaign.trials.front();
-  const auto* worker = catalog.find(trial.worker);
-  if (worker == nullptr || trial.workload.command || title(trial.settings) != title(Settings{})) return "";
-  if (std::find(worker->settings.begin(), worker->settings.end(), "intra_op") == worker->settings.end()) return "";
-  std::string out = "assay";
-  for (const auto& word : words) {
-    if (word != "--again") out += " " + report::shell_word(word);
+std::string next_text(const plan::Campaign& campaign, const plan::Catalog& catalog,
+                      const std::vector<std::string>& words, const std::vector<report::Result>& results) {
+  if (!results.empty() && std::all_of(results.begin(), results.end(), was_disturbed)) {
+    return fmt::format("assay: every run was disturbed{}, so that times may be too long\nNext: assay doctor\n",
+                       reasons_of(results));
   }
-  return fmt::format("{} --threads 1,{}", out, cpus);
+  const auto cpus = static_cast<std::int64_t>(platform::allowed_cpus().size());
+  if (!is_open_to_threads(campaign, catalog) || cpus < 2) return "";
+  std::string command = "assay";
+  for (const auto& word : words) {
+    if (word != "--again") command += " " + report::shell_word(word);
+  }
+  const auto quota = platform::read_cgroup_limits().cpus;
+  if (!quota || *quota >= static_cast<double>(cpus)) return fmt::format("Next: {} --threads 1,{}\n", command, cpus);
+  return fmt::format(
+      "assay: a quota allows {:.4g} of {} CPUs; threads beyond it stop each other\nNext: {} --threads {}\n", *quota,
+      cpus, command, std::max<std::int64_t>(1, static_cast<std::int64_t>(*quota)));
 }
 
 }  // namespace assay::cli

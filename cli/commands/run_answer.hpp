@@ -5,6 +5,7 @@
 
 #include "assay/plan/campaign.hpp"
 #include "assay/plan/catalog/catalog.hpp"
+#include "assay/report/results/result.hpp"
 #include "assay/store/store.hpp"
 
 namespace assay::cli {
@@ -13,9 +14,10 @@ namespace assay::cli {
 /// the first, and whether that is proved, a line each. Empty where there is nothing to compare, or too few runs.
 std::string verdicts_text(store::Store& store, const std::string& campaign);
 
-/// What one would type after a single trial with default settings: the same with several numbers of threads, where its
-/// worker follows them. `words` is the command that was given. Empty: nothing to say.
-std::string next_command(const plan::Campaign& campaign, const plan::Catalog& catalog,
-                         const std::vector<std::string>& words);
+/// What one would type next, as the last of one or two lines: where every run was disturbed, what says by whom; under a
+/// quota of CPUs the same with as many threads; else, of a single trial with default settings, the same with several
+/// numbers of threads, where its worker follows them. `words` is the command that was given. Empty: nothing to say.
+std::string next_text(const plan::Campaign& campaign, const plan::Catalog& catalog,
+                      const std::vector<std::string>& words, const std::vector<report::Result>& results);
 
 }  // namespace assay::cli

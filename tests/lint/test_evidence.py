@@ -69,8 +69,8 @@ class Place:
         assert done.returncode == code, done.stdout + done.stderr
         return done
 
-    def kept(self):
-        return json.loads((self.path / "docs/evidence/quick.json").read_text())
+    def kept(self, file="quick.short.json"):
+        return json.loads((self.path / "docs/evidence" / file).read_text())
 
     def times(self):
         return len((self.path / "bench/log").read_text().splitlines())
@@ -96,12 +96,46 @@ def test_it_goes_on_where_it_was_stopped_and_measures_again_what_changed(place):
     assert "quick: kept" in place.call("bench/all", "quick").stdout and place.times() == 1
     place.call("bench/all", "quick", "--full")  # another size
     place.commit()
-    assert place.times() == 2 and place.kept()["size"] == "full"
+    assert place.times() == 2 and place.kept("quick.json")["size"] == "full"
     place.write("code/a.cpp", "2\n")
     assert "Commit first" in place.call("bench/all", "quick", code=1).stderr
     place.commit()
     place.call("bench/all", "quick", "--full")
     assert place.times() == 3
+
+
+def test_a_short_run_leaves_what_is_kept_at_full_size_and_the_page_has_both(place):
+    place.call("bench/all", "quick", "--full")
+    place.commit()
+    full = place.kept("quick.json")
+    place.write("bench/quick", FIGURE.replace("1234.56", "7"))
+    place.commit()
+    place.call("bench/all", "quick")
+    assert place.kept("quick.json") == full and place.kept()["line"]["value"] == 7
+    place.commit()
+    assert "quick: kept" in place.call("bench/all", "quick").stdout
+    place.call("scripts/write-figures", place.path / "docs/figures.md")
+    page = (place.path / "docs/figures.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| quick")]
+    assert ["| 1235 | 2,000 | yes | full |" in rows[0], "| 7 | 2,000 | yes | short |" in rows[1], len(rows)] == [
+        True,
+        True,
+        2,
+    ]
+    assert "of <!-- =quick value .1f -->1234.6<!-- / -->." in page, "numbers in the text are of the full size"
+
+
+def test_the_page_says_where_a_commit_is_not_known(place):
+    place.call("bench/all", "quick")
+    place.write("docs/evidence/quick.short.json", json.dumps(place.kept() | {"commit": "0" * 40}))
+    place.commit()
+    place.call("scripts/write-figures", place.path / "docs/figures.md")
+    [row] = [line for line in (place.path / "docs/figures.md").read_text().splitlines() if line.startswith("| quick")]
+    assert row.endswith("| not known: this repository does not have its commit |")
+    place.commit()
+    assert place.times() == 1
+    place.call("bench/all", "quick")
+    assert place.times() == 2, "nobody can say what has changed since"
 
 
 def test_a_figure_without_a_line_is_named_and_leaves_no_evidence(place):
@@ -126,7 +160,7 @@ def test_the_page_is_written_from_it_and_marks_what_changed_since(place):
     place.call("scripts/write-figures", "--check", place.path / "docs/figures.md")  # a mark is not a number
     place.call("scripts/write-figures", place.path / "docs/figures.md")
     assert "| code |" in (place.path / "docs/figures.md").read_text()
-    place.write("docs/evidence/quick.json", json.dumps(place.kept() | {"line": {"figure": "quick", "value": 2}}))
+    place.write("docs/evidence/quick.short.json", json.dumps(place.kept() | {"line": {"figure": "quick", "value": 2}}))
     told = place.call("scripts/write-figures", "--check", place.path / "docs/figures.md", code=1)
     assert "detail.lost of quick" in told.stderr
 

@@ -36,14 +36,28 @@ class User:
 
 
 def make_primitives(database):
-    """Turns trials of the fake worker into a gemm, a triad and a convolution, whose costs are known."""
+    """Turns trials of the fake worker into gemms, a triad and a convolution, whose costs are known."""
     rows = database.execute("SELECT key, json FROM trial WHERE json LIKE '%PRIMITIVE%'").fetchall()
     for key, text in rows:
         trial = json.loads(text)
         name = trial["settings"]["env"].pop("PRIMITIVE")
+        name, _, size = name.partition("_")
         trial["workload"] = {"network": name, "mode": "infer", "batch": trial["workload"]["batch"], "precision": "fp32"}
+        if size:
+            trial["workload"]["options"] = dict.fromkeys("mnk", int(size))
         # The times are the toy's: what is drawn need not be likely.
         database.execute("UPDATE trial SET json = ?, network = ? WHERE key = ?", (json.dumps(trial), name, key))
+
+
+def make_runtime(database):
+    """Trials that were measured with a variable become those of another worker."""
+    rows = database.execute("SELECT key, json FROM trial WHERE json LIKE '%\"RUNTIME\"%'").fetchall()
+    assert rows
+    for key, text in rows:
+        trial = json.loads(text)
+        if trial["settings"].pop("env")["RUNTIME"] == "other":
+            trial["worker"] = {"name": "other", "release": "2.0"}
+        database.execute("UPDATE trial SET json = ? WHERE key = ?", (json.dumps(trial), key))
 
 
 def keep(database, kind, document):
@@ -55,7 +69,10 @@ def keep(database, kind, document):
 
 def make_full_store(user):
     """Everything that the command can draw, by the fake worker: tuned, fitted, measured twice, and predicted."""
-    for name in ("gemm", "triad", "conv2d"):
+    # In turns, so that groups say which of two runtimes is the fastest.
+    user.assay("run", "toy", *FAKE, "--name", "contest", "--runs", 6, "--batch", 16, "--lockstep", "--env", "RUNTIME=own",
+               "--env", "RUNTIME=other")  # fmt: skip
+    for name in ("gemm_1024", "gemm_2048", "gemm_4096", "triad", "conv2d"):
         user.assay("run", "toy", *FAKE, "--name", "primitives", "--runs", 3, "--env", f"PRIMITIVE={name}")
     sweep = ["run", "toy", *FAKE, "--name", "sweep", "--mode", "train", "--batch", "1-8*2", "--runs", 6, "--layers"]
     user.assay(*sweep)
@@ -69,4 +86,5 @@ def make_full_store(user):
     said = json.loads(user.assay(*asked).stdout)
     with sqlite3.connect(user.path / "assay.db") as database:
         make_primitives(database)
+        make_runtime(database)
         keep(database, "prediction", said)

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "assay/core/text/units.hpp"
+#include "assay/report/pictures/group_verdicts.hpp"
 #include "assay/report/pictures/naming.hpp"
 
 namespace assay::report {
@@ -13,15 +14,15 @@ namespace {
 constexpr std::size_t kMostSubjects = 40;
 constexpr std::size_t kMostRuntimes = 16;
 
-std::string runtime_of(const Result& result) {
-  return result.trial.worker.name + " " + result.trial.worker.release;
-}
+/// A contest with its name, and what lock-step groups say of it.
+struct Judged {
+  std::string name;
+  Contest contest;
+  GroupVerdict by_groups;
+};
 
-/// Results that differ in the runtime alone, by runtime.
-using Contest = std::map<std::string, const Result*>;
-
-/// The contests of a store, each with its name; those with one runtime have nothing to compare.
-std::vector<std::pair<std::string, Contest>> contests_of(const Evidence& evidence) {
+/// The contests of a store; those with one runtime have nothing to compare.
+std::vector<Judged> contests_of(const Evidence& evidence) {
   std::map<std::string, std::size_t> known;
   std::vector<Contest> contests;
   for (const auto* result : good_results(evidence)) {
@@ -29,7 +30,7 @@ std::vector<std::pair<std::string, Contest>> contests_of(const Evidence& evidenc
     alike.worker = {};
     const auto [it, is_new] = known.try_emplace(key_without(alike, result->platform, {}), contests.size());
     if (is_new) contests.emplace_back();
-    contests[it->second][runtime_of(*result)] = result;
+    contests[it->second][runtime_of(result->trial)] = result;
   }
   std::erase_if(contests, [](const Contest& contest) { return contest.size() < 2; });
   if (contests.size() > kMostSubjects) contests.resize(kMostSubjects);
@@ -43,15 +44,19 @@ std::vector<std::pair<std::string, Contest>> contests_of(const Evidence& evidenc
     named.push_back({&trials.back(), first.platform});
   }
   const auto names = distinct_names(named);
-  std::vector<std::pair<std::string, Contest>> out;
+  auto verdicts = group_verdicts(evidence, contests);
+  std::vector<Judged> out;
   for (std::size_t i = 0; i < contests.size(); ++i) {
     const bool alone = contests.size() == 1;
-    out.emplace_back(alone ? title(trials[i].workload) : names[i], std::move(contests[i]));
+    out.push_back({alone ? title(trials[i].workload) : names[i], std::move(contests[i]), std::move(verdicts[i])});
   }
   return out;
 }
 
-const Result& quickest(const Contest& contest) {
+/// By groups where the contest was measured in them, else by medians.
+const Result& quickest(const Judged& judged) {
+  const auto& contest = judged.contest;
+  if (!judged.by_groups.standings.empty()) return *contest.at(judged.by_groups.fastest);
   return *std::min_element(contest.begin(), contest.end(), [](const auto& a, const auto& b) {
             return *a.second->median_ns < *b.second->median_ns;
           })->second;
@@ -69,42 +74,54 @@ bool surely_longer(const Result& slow, const Result& fast) {
 }
 
 /// Whether the quickest is proved to be: every other one surely takes longer.
-bool is_proved(const Contest& contest) {
-  const Result& best = quickest(contest);
-  return std::all_of(contest.begin(), contest.end(),
-                     [&](const auto& one) { return one.second == &best || surely_longer(*one.second, best); });
+bool is_proved(const Judged& judged) {
+  const auto& standings = judged.by_groups.standings;
+  const Result& best = quickest(judged);
+  return std::all_of(judged.contest.begin(), judged.contest.end(), [&](const auto& one) {
+    if (one.second == &best) return true;
+    return standings.empty() ? surely_longer(*one.second, best) : standings.at(one.first).longer;
+  });
 }
 
-Mark cell_of(const Result& result, const Result& best, bool proved) {
+Mark cell_of(const Result& result, const Judged& judged, bool proved) {
+  const Result& best = quickest(judged);
   std::string note = format_duration(*result.median_ns);
-  if (&result != &best && result.median_interval && best.median_interval) {
+  double ratio = *result.median_ns / *best.median_ns;
+  if (!judged.by_groups.standings.empty()) {
+    const auto& standing = judged.by_groups.standings.at(runtime_of(result.trial));
+    ratio = standing.ratio;
+    if (standing.interval && &result != &best) {
+      note += fmt::format(", {:.2f} to {:.2f} times in {} groups", standing.interval->low, standing.interval->high,
+                          standing.groups);
+    }
+  } else if (&result != &best && result.median_interval && best.median_interval) {
     note += fmt::format(", {:.2f} to {:.2f} times", result.median_interval->low / best.median_interval->high,
                         result.median_interval->high / best.median_interval->low);
   }
   if (only_disturbed(result)) note += ", every run was disturbed";
-  auto mark = ratio_cell(*result.median_ns / *best.median_ns);
+  auto mark = ratio_cell(ratio);
   mark.note = std::move(note);
   mark.hatched = only_disturbed(result);
   mark.ringed = proved && &result == &best;
   return mark;
 }
 
-std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contests) {
+std::string answer_of(const std::vector<Judged>& contests) {
   struct Wins {
     std::int64_t count = 0;
     std::set<std::string> over;
   };
   std::map<std::string, Wins> wins;
   std::int64_t open = 0;
-  for (const auto& [name, contest] : contests) {
-    if (!is_proved(contest)) {
+  for (const auto& judged : contests) {
+    if (!is_proved(judged)) {
       ++open;
       continue;
     }
-    const auto winner = runtime_of(quickest(contest));
+    const auto winner = runtime_of(quickest(judged).trial);
     auto& won = wins[winner];
     ++won.count;
-    for (const auto& [runtime, result] : contest) {
+    for (const auto& [runtime, result] : judged.contest) {
       if (runtime != winner) won.over.insert(runtime);
     }
   }
@@ -123,32 +140,30 @@ std::string answer_of(const std::vector<std::pair<std::string, Contest>>& contes
 std::vector<Picture> fastest_pictures(const Evidence& evidence) {
   const auto contests = contests_of(evidence);
   std::set<std::string> runtimes;
-  for (const auto& [name, contest] : contests) {
-    for (const auto& [runtime, result] : contest) runtimes.insert(runtime);
+  for (const auto& judged : contests) {
+    for (const auto& [runtime, result] : judged.contest) runtimes.insert(runtime);
   }
   if (contests.empty() || runtimes.size() > kMostRuntimes) return {};
   Picture picture;
   picture.id = "fastest";
   picture.question = "Which is fastest?";
   picture.title =
-      "Time of a step against the fastest runtime. Ringed: proved, since no interval of another meets its own; "
-      "hatched: "
-      "every run was disturbed";
+      "Time of a step against the fastest runtime. Ringed: proved, by the verdicts of lock-step groups where there are "
+      "any, else since no interval of another meets its own; hatched: every run was disturbed";
   picture.answer = answer_of(contests);
   picture.command = command_of("assay show --all", evidence);
   picture.x = {.title = "runtime", .kind = PictureAxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
   picture.y = {.title = "workload", .kind = PictureAxisKind::category};
   Series series{.name = "time against the fastest", .kind = SeriesKind::cells, .colour = 0};
-  for (const auto& [name, contest] : contests) {
-    const Result& best = quickest(contest);
-    const bool proved = is_proved(contest);
-    for (const auto& [runtime, result] : contest) {
-      auto mark = cell_of(*result, best, proved);
+  for (const auto& judged : contests) {
+    const bool proved = is_proved(judged);
+    for (const auto& [runtime, result] : judged.contest) {
+      auto mark = cell_of(*result, judged, proved);
       mark.x = static_cast<double>(std::distance(runtimes.begin(), runtimes.find(runtime)));
       mark.y = static_cast<double>(picture.y.categories.size());
       series.marks.push_back(std::move(mark));
     }
-    picture.y.categories.push_back(name);
+    picture.y.categories.push_back(judged.name);
   }
   picture.series.push_back(std::move(series));
   return {picture};

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "assay/core/workloads/learning.hpp"
 #include "assay/report/pictures/naming.hpp"
 
@@ -210,6 +212,34 @@ TEST(Pictures, ARuntimeIsFastestOnlyWhereIntervalsSaySo) {
   pictures = fastest_pictures(evidence);
   EXPECT_EQ(pictures[0].answer, "In 1 of 1 no runtime is proved to be the fastest.");
   EXPECT_FALSE(pictures[0].series[0].marks[0].ringed);
+}
+
+// The host is 1, 2, 3 … times as slow from group to group, so that intervals of independent runs are wide and meet. In
+// every group onnx takes 1.1 times as long as torch, but for .1 % up and down.
+TEST(Pictures, GroupsProveWhatIndependentRunsCannot) {
+  Evidence evidence;
+  evidence.results = {result_of("a", 1, 10, "torch"), result_of("b", 1, 9, "onnx")};
+  store::CampaignRow campaign;
+  campaign.id = "c";
+  campaign.lockstep = true;
+  evidence.campaigns = {campaign};
+  for (std::int64_t group = 1; group <= 10; ++group) {
+    for (const auto side : {PairSide::a, PairSide::b}) {
+      auto row = run_of(side == PairSide::a ? "a" : "b", group * 100'000, "c");
+      row.pair = Pair{std::to_string(group), side};
+      row.digest.pair_log_ratio = std::log(group % 2 == 0 ? 1.1 * 1.001 : 1.1 / 1.001);
+      evidence.runs.push_back(std::move(row));
+    }
+  }
+  const auto by_groups = fastest_pictures(evidence);
+  ASSERT_EQ(by_groups.size(), 1u);
+  EXPECT_EQ(by_groups[0].answer, "torch 1.0 is fastest in 1 of 1 workloads, proved against onnx 1.0.");
+  const auto& marks = by_groups[0].series[0].marks;  // onnx, torch
+  EXPECT_TRUE(marks[1].ringed && !marks[0].ringed);
+  EXPECT_EQ(marks[0].text, "1.10");
+  EXPECT_EQ(marks[0].note, "111 ms, 1.10 to 1.10 times in 10 groups");
+  evidence.campaigns[0].lockstep = false;  // the same numbers of a campaign that took no turns
+  EXPECT_EQ(fastest_pictures(evidence)[0].answer, "In 1 of 1 no runtime is proved to be the fastest.");
 }
 
 TEST(Pictures, DisturbedRunsAloneProveNothing) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/compare/calibration.hpp"
 #include "assay/compare/history.hpp"
 #include "assay/model/prediction.hpp"
 #include "assay/predict/scaling.hpp"
@@ -39,6 +40,7 @@ struct Evidence {
   std::vector<store::TrialRow> trials;  ///< each once
   std::vector<store::RunRow> runs;      ///< also those that were measured again
   std::vector<Result> results;          ///< campaign by campaign, with their shares
+  std::vector<compare::Calibration> calibrations;
   Roofline roofline;
   std::vector<TrialLayers> layers;
   std::vector<tune::Tuning> tunings;

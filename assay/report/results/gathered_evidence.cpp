@@ -133,6 +133,7 @@ Evidence gather_evidence(store::Store& store, const std::vector<store::CampaignR
   evidence.campaigns = campaigns;
   std::set<std::string> known;
   for (const auto& campaign : campaigns) add_campaign(store, campaign, known, evidence);
+  evidence.calibrations = compare::calibrations(store);
   evidence.roofline = known_roofline(store);
   add_shares(evidence.results, evidence.roofline);
   std::set<std::string> platforms;

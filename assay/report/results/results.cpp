@@ -10,7 +10,7 @@ Roofline known_roofline(store::Archive& store) {
   auto results = results_of(store, {.network = "gemm"});
   auto triads = results_of(store, {.network = "triad"});
   std::move(triads.begin(), triads.end(), std::back_inserter(results));
-  return roofline_of(results);
+  return whole_roofline_of(results);
 }
 
 void add_shares(store::Archive& store, std::vector<Result>& results) {

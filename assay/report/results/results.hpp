@@ -15,7 +15,7 @@ ReportData results_of_campaigns(store::Store& store, std::vector<store::Campaign
 std::vector<Result> results_of_campaign(const store::CampaignRow& campaign, const std::vector<store::TrialRow>& trials,
                                         const std::vector<store::RunRow>& runs);
 
-/// The best gemms and triads that the store knows.
+/// The best gemms and triads that the store knows, where they were measured whole.
 Roofline known_roofline(store::Archive& store);
 
 /// Adds FLOP/s, bytes/s and shares to results that were made otherwise.

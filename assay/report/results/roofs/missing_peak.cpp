@@ -11,9 +11,7 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array kSizes{1024, 2048, 4096};
 // A command at its defaults is meant to end within a minute: this is what it measures besides what was asked for.
-constexpr std::int64_t kRuns = 2;
 constexpr double kSeconds = 0.5;
 constexpr double kWarmupSeconds = 0.2;
 
@@ -56,24 +54,14 @@ plan::TrialSweep roof_sweep(const char* primitive, const std::string& worker, co
   return sweep;
 }
 
-}  // namespace
-
-std::optional<plan::Campaign> missing_peak(store::Store* store, const plan::Campaign& campaign,
-                                           const plan::Catalog& catalog) {
-  auto wanted = roofs_of_interest(campaign, catalog);
-  if (wanted.gemms.empty() && !wanted.triad) return {};
-  if (store != nullptr) {
-    const auto platform = platform::this_machine().id;
-    const auto known = known_roofline(*store);
-    std::erase_if(wanted.gemms, [&](const auto& one) { return known.peak(platform, one.first) != nullptr; });
-    if (known.bandwidth(platform) != nullptr) wanted.triad.reset();
-  }
+/// What measures all that is wanted; no trials where that is nothing.
+plan::Campaign campaign_of(const Wanted& wanted, const plan::Catalog& catalog) {
   std::vector<plan::TrialSweep> sweeps;
   plan::Campaign peaks;
   peaks.name = "peak";
   for (const auto& [precision, worker] : wanted.gemms) {
     peaks.name += " " + precision;
-    for (const int size : kSizes) {
+    for (const auto size : kPeakSizes) {
       auto& sweep = sweeps.emplace_back(roof_sweep("gemm", worker, precision));
       for (const char* option : {"options.m", "options.n", "options.k"}) sweep.add(option, {std::to_string(size)});
     }
@@ -82,11 +70,38 @@ std::optional<plan::Campaign> missing_peak(store::Store* store, const plan::Camp
     peaks.name += " memory";
     sweeps.push_back(roof_sweep("triad", *wanted.triad, "fp32"));
   }
-  if (sweeps.empty()) return {};
-  peaks.runs = kRuns;
+  peaks.runs = kPeakRuns;
   peaks.measure.seconds = kSeconds;
   peaks.measure.warmup_seconds = kWarmupSeconds;
-  peaks.trials = plan::expand(sweeps, kRuns, catalog);
+  if (!sweeps.empty()) peaks.trials = plan::expand(sweeps, kPeakRuns, catalog);
+  return peaks;
+}
+
+/// Whether runs of a campaign are left to do; nothing where it was never planned.
+std::optional<bool> is_unfinished(store::Store& store, const plan::Campaign& campaign) {
+  const auto id = plan::campaign_id(campaign, 0);
+  for (const auto& row : store.campaigns()) {
+    if (row.id == id) return row.progress.ready + row.progress.leased > 0;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<plan::Campaign> missing_peak(store::Store* store, const plan::Campaign& campaign,
+                                           const plan::Catalog& catalog) {
+  auto wanted = roofs_of_interest(campaign, catalog);
+  if (wanted.gemms.empty() && !wanted.triad) return {};
+  auto peaks = campaign_of(wanted, catalog);
+  if (store == nullptr) return peaks;
+  // One that was stopped halfway is finished as it was planned.
+  if (is_unfinished(*store, peaks).value_or(false)) return peaks;
+  const auto platform = platform::this_machine().id;
+  const auto known = known_roofline(*store);
+  std::erase_if(wanted.gemms, [&](const auto& one) { return known.peak(platform, one.first) != nullptr; });
+  if (known.bandwidth(platform) != nullptr) wanted.triad.reset();
+  peaks = campaign_of(wanted, catalog);
+  if (peaks.trials.empty() || !is_unfinished(*store, peaks).value_or(true)) return {};
   return peaks;
 }
 

@@ -1,6 +1,11 @@
 #include "assay/report/results/roofs/roofline.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "assay/network/step_cost.hpp"
 
@@ -32,7 +37,9 @@ void add_share_of_peak(Result& result, const Peak* peak) {
   if (!result.flops_per_second) {
     result.share_reason = "no FLOPs of this workload are counted: it moves memory";
   } else if (peak == nullptr) {
-    result.share_reason = fmt::format("no gemm was measured on this platform at {}", result.trial.workload.precision);
+    result.share_reason =
+        fmt::format("no gemm of each size ({}) has {} good runs on this platform at {}: the peak is not known",
+                    fmt::join(kPeakSizes, ", "), kPeakRuns, result.trial.workload.precision);
   } else {
     result.share_of_peak = *result.flops_per_second / peak->flops_per_second;
     result.peak_trial = peak->trial_id;
@@ -73,6 +80,42 @@ void add_decode_share(Result& result, const Bandwidth* bandwidth) {
   if (bandwidth != nullptr) result.share_of_roofline = *result.bytes_per_second / bandwidth->bytes_per_second;
 }
 
+/// The side of a square gemm; 0 where it is another one.
+std::int64_t side_of_gemm(const Workload& workload) {
+  std::set<std::int64_t> sides;
+  for (const char* name : {"m", "n", "k"}) {
+    const auto it = workload.options.find(name);
+    const auto* side = it == workload.options.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+    sides.insert(it == workload.options.end() ? kPeakSizes.front() : side == nullptr ? 0 : *side);
+  }
+  return sides.size() == 1 ? *sides.begin() : 0;
+}
+
+bool is_large_triad(const Workload& workload) {
+  const auto cost = workload.network == "triad" ? network::step_cost(workload) : std::nullopt;
+  return cost && cost->least_bytes.value_or(0) >= kLeastTriadBytes;
+}
+
+using Roof = std::pair<std::string, std::string>;  ///< platform, and precision of a gemm or "triad"
+
+/// Roofs of which every size has its runs, by one worker.
+std::set<Roof> whole_roofs(const std::vector<Result>& results) {
+  std::map<std::tuple<Roof, std::string, std::string>, std::set<std::int64_t>> sizes;
+  std::set<Roof> whole;
+  for (const auto& result : results) {
+    const auto& workload = result.trial.workload;
+    if (result.ok < kPeakRuns) continue;
+    if (is_large_triad(workload)) whole.emplace(result.platform, "triad");
+    const auto side = workload.network == "gemm" ? side_of_gemm(workload) : 0;
+    if (std::find(kPeakSizes.begin(), kPeakSizes.end(), side) == kPeakSizes.end()) continue;
+    const Roof roof{result.platform, workload.precision};
+    auto& known = sizes[{roof, result.trial.worker.name, result.trial.worker.release}];
+    known.insert(side);
+    if (known.size() == kPeakSizes.size()) whole.insert(roof);
+  }
+  return whole;
+}
+
 template <typename Best, typename Same>
 const Best* find(const std::vector<Best>& all, Same same) {
   const auto it = std::find_if(all.begin(), all.end(), same);
@@ -111,6 +154,14 @@ Roofline roofline_of(const std::vector<Result>& results) {
   Roofline roofline;
   for (auto& [key, peak] : peaks) roofline.peaks.push_back(std::move(peak));
   for (auto& [key, bandwidth] : bandwidths) roofline.bandwidths.push_back(std::move(bandwidth));
+  return roofline;
+}
+
+Roofline whole_roofline_of(const std::vector<Result>& results) {
+  const auto whole = whole_roofs(results);
+  auto roofline = roofline_of(results);
+  std::erase_if(roofline.peaks, [&](const Peak& peak) { return whole.count({peak.platform, peak.precision}) == 0; });
+  std::erase_if(roofline.bandwidths, [&](const Bandwidth& one) { return whole.count({one.platform, "triad"}) == 0; });
   return roofline;
 }
 

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "assay/report/results/result.hpp"
 
 namespace assay::report {
+
+/// Square gemms that one worker must have been measured at, and its good runs of each, before the best gemm is known. A
+/// triad needs as many runs.
+constexpr std::array<std::int64_t, 3> kPeakSizes{1024, 2048, 4096};
+constexpr std::int64_t kPeakRuns = 2;
 
 /// The fastest gemm measured on a platform at a precision, by whichever worker: what the hardware can be made to do.
 struct Peak {
@@ -35,6 +42,10 @@ struct Roofline {
 
 /// From results of gemm and triad trials; results of anything else are passed over.
 Roofline roofline_of(const std::vector<Result>& results);
+
+/// The same of roofs that were measured whole: a gemm of one size, or one run of it, says nothing of what the hardware
+/// can do. Of a peak that is known every gemm may be the fastest.
+Roofline whole_roofline_of(const std::vector<Result>& results);
 
 /// Sets what each result achieved where its workload tells FLOPs or bytes, and its shares of the peak and of the
 /// roofline of its platform and precision, or why there are none.

@@ -1,5 +1,7 @@
 #include "assay/report/results/roofs/roofline.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -139,8 +141,10 @@ std::string picture_of(const std::string& platform, const std::vector<Result>& r
     if (const auto* peak = roofline.peak(platform, precision)) peaks.push_back(peak);
   }
   if (bandwidth == nullptr || peaks.empty()) {
-    return fmt::format("No roofline on platform {}: it needs a gemm and a triad of at least 2^25 elements.\n",
-                       platform.substr(0, 8));
+    return fmt::format(
+        "No roofline on platform {}: it needs gemms of {}, and a triad of at least 2^25 elements, {} good "
+        "runs of each. `assay run NETWORK` measures what is missing.\n",
+        platform.substr(0, 8), fmt::join(kPeakSizes, ", "), kPeakRuns);
   }
   std::string out = fmt::format("\nRoofline of platform {}: triad {} (trial {})", platform.substr(0, 8),
                                 scaled(bandwidth->bytes_per_second, "B/s"), bandwidth->trial_id.substr(0, 8));

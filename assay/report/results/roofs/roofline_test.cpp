@@ -63,6 +63,50 @@ TEST(Peak, AnotherGraphUnderTheSameNameHasNoFlops) {
   EXPECT_FALSE(results[0].flops_per_second);
 }
 
+Result gemm_of(std::int64_t size, std::int64_t good_runs, double samples_per_second) {
+  auto out = result("gemm", samples_per_second);
+  out.trial.workload.options = {{"m", size}, {"n", size}, {"k", size}};
+  out.ok = good_runs;
+  return out;
+}
+
+// Three sizes, two good runs of each, by one worker. Then even another size may be the fastest: 2 x 512^3 = .27 GFLOP.
+TEST(Peak, IsKnownWhereAllSizesHaveTheirRuns) {
+  const auto known = [](const std::vector<Result>& results) { return whole_roofline_of(results).peaks.size() == 1; };
+  std::vector<Result> all{gemm_of(1024, 2, 10), gemm_of(2048, 2, 1), gemm_of(4096, 2, .1)};
+  auto own = gemm_of(512, 9, 1000);
+  EXPECT_TRUE(known(all));
+  EXPECT_FALSE(known({own}));
+  EXPECT_FALSE(known({all[0], all[1], own}));
+  auto by_default = all;
+  by_default[0].trial.workload.options.clear();  // 1024 is the default of each
+  EXPECT_TRUE(known(by_default));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto one_run = all;
+    one_run[i].ok = 1;
+    EXPECT_FALSE(known(one_run)) << i;
+    auto by_two_workers = all;
+    by_two_workers[i].trial.worker.name = "another";
+    EXPECT_FALSE(known(by_two_workers)) << i;
+    auto at_two_precisions = all;
+    at_two_precisions[i].trial.workload.precision = "bf16";
+    EXPECT_FALSE(known(at_two_precisions)) << i;
+    auto oblong = all;
+    oblong[i].trial.workload.options["n"] = std::int64_t{64};
+    EXPECT_FALSE(known(oblong)) << i;
+  }
+  all.push_back(own);
+  EXPECT_DOUBLE_EQ(whole_roofline_of(all).peaks.at(0).flops_per_second, 1000 * 2.0 * 512 * 512 * 512);
+}
+
+TEST(Bandwidth, IsKnownAfterTwoRunsOfALargeTriad) {
+  auto triad = result("triad", 50);
+  triad.ok = 1;
+  EXPECT_TRUE(whole_roofline_of({triad}).bandwidths.empty());
+  triad.ok = 2;
+  EXPECT_EQ(whole_roofline_of({triad}).bandwidths.size(), 1u);
+}
+
 // A triad of 2^25 elements moves 402,653,184 bytes: 50 a second are 20.13 GB/s. One of 2^20 may be in a cache.
 TEST(Bandwidth, IsThatOfTheFastestTriadBeyondCaches) {
   auto small = result("triad", 1e6);
