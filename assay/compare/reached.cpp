@@ -1,7 +1,6 @@
 #include "assay/compare/estimate.hpp"
 
 #include <cmath>
-#include <set>
 
 #include "assay/compare/runs.hpp"
 #include "assay/core/workloads/learning.hpp"

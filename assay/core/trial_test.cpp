@@ -48,6 +48,8 @@ Trial full_trial() {
   load.warm_up_seconds = 1;
   load.connections = 7;
   load.client = "other 1.0";
+  load.batch_wait_seconds = 0.002;
+  load.limit = TailLimit{.percent = 99, .seconds = 0.05};
   trial.workload.load = load;
   trial.workload.command = {"prog", "{batch}"};
   auto& s = trial.settings;

@@ -52,7 +52,7 @@ LoadPoint served_at(double rate, std::int64_t requests, std::int64_t seed, const
   arrivals.rate_per_second = rate;
   arrivals.requests = requests;
   arrivals.seed = seed;
-  SimulatedServer server;
+  QueueServer server;
   server.service_ns = [](std::size_t) { return kServiceNs; };
   return summarise(arrivals, simulate_schedule(server, draw_schedule(arrivals), {}), {limit}, 1e18);
 }

@@ -81,7 +81,7 @@ std::vector<GroupVerdict> group_verdicts(const Evidence& evidence, const std::ve
     for (const auto& release : releases) {
       sides.emplace_back(release, std::vector<store::CampaignRow>{}, material.trials);
     }
-    for (const auto& family : compare::compare_all(material, sides, compare::Reference::fastest).all) {
+    for (const auto& family : compare::compare_all(material, sides, compare::FamilyReference::fastest).all) {
       const auto& side = family.sides.front().side;
       if (is_by_groups(family)) out[place.at({side.trial_id, side.platform})] = group_verdict_of(family);
     }

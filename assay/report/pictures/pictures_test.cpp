@@ -237,7 +237,7 @@ TEST(Pictures, GroupsProveWhatIndependentRunsCannot) {
   const auto& marks = by_groups[0].series[0].marks;  // onnx, torch
   EXPECT_TRUE(marks[1].ringed && !marks[0].ringed);
   EXPECT_EQ(marks[0].text, "1.10");
-  EXPECT_EQ(marks[0].note, "111 ms, 1.10 to 1.10 times in 10 groups");
+  EXPECT_EQ(marks[0].note, "111.1 ms, 1.10 to 1.10 times in 10 groups");
   evidence.campaigns[0].lockstep = false;  // the same numbers of a campaign that took no turns
   EXPECT_EQ(fastest_pictures(evidence)[0].answer, "In 1 of 1 no runtime is proved to be the fastest.");
 }

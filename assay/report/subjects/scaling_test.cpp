@@ -48,7 +48,7 @@ TEST(ScalingReport, of_generated_text_speaks_of_sequences) {
   compare::ScalingStudy study;
   study.workload.mode = Mode::generate;
   study.workload.generate.emplace();
-  study.curves = {{compare::ScalingKind::weak, compare::ScaledBy::threads, {compare::ScalePoint{}}}};
+  study.curves = {{compare::ScalingKind::weak, compare::ScaledBy::threads, {compare::CurvePoint{}}}};
   const auto text = as_terminal(scaling_document(study), {.width = 0, .blocks = false, .colour = false});
   EXPECT_THAT(text, HasSubstr("Weak scaling by threads: sequences that grow with the CPUs\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("sequences of each"), HasSubstr("sequences/s")));
