@@ -3,7 +3,7 @@
 import os
 import sys
 
-sys.path[:0] = os.environ["LEARNER_PATH"].split(os.pathsep)
+sys.path[:0] = sys.argv[1:]
 import assay_digits  # noqa: E402
 import assay_worker  # noqa: E402
 

@@ -36,7 +36,7 @@ CONV = ["run", "conv2d", *SHORT, "--json"]
 def runs_of_peak(folder):
     """Finished runs of the peak and all of them; None where it is not planned yet."""
     found = sqlite3.connect(f"file:{folder}/assay.db?mode=ro", uri=True, timeout=30).execute(
-        "SELECT SUM(state = 2), COUNT(*) FROM run JOIN campaign ON campaign.id = run.campaign"
+        "SELECT SUM(state = 2), COUNT(*) FROM run JOIN campaign ON campaign.key = run.campaign"
         " WHERE campaign.name = 'peak fp32 memory'").fetchone()  # fmt: skip
     return found if found[1] else None
 

@@ -49,17 +49,6 @@ def make_primitives(database):
         database.execute("UPDATE trial SET json = ?, network = ? WHERE key = ?", (json.dumps(trial), name, key))
 
 
-def make_runtime(database):
-    """Trials that were measured with a variable become those of another worker."""
-    rows = database.execute("SELECT key, json FROM trial WHERE json LIKE '%\"RUNTIME\"%'").fetchall()
-    assert rows
-    for key, text in rows:
-        trial = json.loads(text)
-        if trial["settings"].pop("env")["RUNTIME"] == "other":
-            trial["worker"] = {"name": "other", "release": "2.0"}
-        database.execute("UPDATE trial SET json = ? WHERE key = ?", (json.dumps(trial), key))
-
-
 def keep(database, kind, document):
     database.execute(
         "INSERT INTO artifact(kind, inputs_hash, created_utc, json) VALUES (?, ?, '2026-11-16T10:00:00Z', ?)",
@@ -69,9 +58,6 @@ def keep(database, kind, document):
 
 def make_full_store(user):
     """Everything that the command can draw, by the fake worker: tuned, fitted, measured twice, and predicted."""
-    # In turns, so that groups say which of two runtimes is the fastest.
-    user.assay("run", "toy", *FAKE, "--name", "contest", "--runs", 6, "--batch", 16, "--lockstep", "--env", "RUNTIME=own",
-               "--env", "RUNTIME=other")  # fmt: skip
     for name in ("gemm_1024", "gemm_2048", "gemm_4096", "triad", "conv2d"):
         user.assay("run", "toy", *FAKE, "--name", "primitives", "--runs", 3, "--env", f"PRIMITIVE={name}")
     sweep = ["run", "toy", *FAKE, "--name", "sweep", "--mode", "train", "--batch", "1-8*2", "--runs", 6, "--layers"]
@@ -86,5 +72,4 @@ def make_full_store(user):
     said = json.loads(user.assay(*asked).stdout)
     with sqlite3.connect(user.path / "assay.db") as database:
         make_primitives(database)
-        make_runtime(database)
         keep(database, "prediction", said)

@@ -9,7 +9,7 @@ import pytest
 from reporting import FORM, ROOT
 
 pytestmark = pytest.mark.skipif(not FORM.exists(), reason="the page was not built: node or npm is missing")
-PICTURES = ["fastest", "waterfall", "phases", "layers-1", "settings-1", "throughput-1", "latency-1", "roofline-1", "nodes",
+PICTURES = ["waterfall", "phases", "layers-1", "settings-1", "throughput-1", "latency-1", "roofline-1", "nodes",
             "residuals-1", "history-dates-1", "run-order"]  # fmt: skip
 LOOKS = [(1280, False), (1280, True), (400, False), (400, True)]
 

@@ -14,7 +14,7 @@ def table(first_heading):
 
 def test_modes_precisions_and_details_are_those_of_each_worker():
     rows = table("worker")
-    assert len(rows) == 13  # all but fake, command and mpi
+    assert len(rows) == 14  # all but fake, command and mpi
     for row in rows:
         worker = info(row["worker"].split("]")[0].strip("[").split(" ")[0])
         for field in ("modes", "precisions", "details"):
