@@ -38,7 +38,8 @@ def test_it_is_one_folder_of_at_most_150_lines():
 def test_it_is_listed_with_what_its_operators_allow(assay):
     [worker] = [w for w in json.loads(assay("worker", "list", "--json")) if w["name"] == "toy_framework"]
     # ResNet and the others also need pools, MobileNetV2 and the perceptron nothing that is not there.
-    assert worker["workloads"] == [{"workload": name, "modes": ["infer"], "ranks": False} for name in ("mlp", "mobilenet_v2")]
+    alike = {"modes": ["infer"], "ranks": False}
+    assert worker["workloads"] == [{"workload": name, **alike} for name in ("mlp", "mobilenet_v2")]
 
 
 def test_it_keeps_the_protocol(assay):

@@ -10,7 +10,7 @@ namespace {
 
 /// Runs of these contests in lock-step campaigns, and their trials.
 compare::Material lockstep_rows_of(const Evidence& evidence, const std::vector<Contest>& contests,
-                            const std::vector<std::size_t>& chosen) {
+                                   const std::vector<std::size_t>& chosen) {
   std::set<std::string> lockstep;
   for (const auto& campaign : evidence.campaigns) {
     if (campaign.lockstep) lockstep.insert(campaign.id);
