@@ -13,6 +13,11 @@ std::string shown(const std::string& text, std::size_t limit) {
   return "'" + printable(text, limit) + "'";
 }
 
+std::string shown_path(const std::string& path) {
+  constexpr std::size_t kLongestPath = 4096;  // bytes of a path that Linux opens
+  return shown(path, kLongestPath);
+}
+
 void file_failed(int error, const char* what, const std::string& path) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const std::string advice = full ? " Free space, then run the same command again: nothing finished is lost." : "";

@@ -42,6 +42,9 @@ template <typename... Args>
 /// error message, and for a record that keeps the message.
 std::string shown(const std::string& text, std::size_t limit = 60);
 
+/// A path as shown() has it, but whole: its end is what names the file, and a reader opens it.
+std::string shown_path(const std::string& path);
+
 /// A call on a file that failed.
 class FileError : public Error {
  public:

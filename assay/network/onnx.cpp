@@ -99,12 +99,12 @@ class Mapped {
     struct stat about {};
     if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
       if (fd >= 0) close(fd);
-      fail(ErrorKind::usage, "{} cannot be read. Write the path of an .onnx file.", shown(path.string()));
+      fail(ErrorKind::usage, "{} cannot be read. Write the path of an .onnx file.", shown_path(path.string()));
     }
     size_ = static_cast<std::size_t>(about.st_size);
     if (size_ > 0) data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
-    if (data_ == MAP_FAILED) fail(ErrorKind::failure, "{} cannot be mapped", shown(path.string()));
+    if (data_ == MAP_FAILED) fail(ErrorKind::failure, "{} cannot be mapped", shown_path(path.string()));
   }
   ~Mapped() {
     if (data_ != nullptr) munmap(data_, size_);

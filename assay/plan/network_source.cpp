@@ -70,10 +70,11 @@ NetworkSource file_source(const NamedFile& file) {
   const bool weights = file.path.extension() == ".gguf";
   const auto hash = error ? std::nullopt : weights ? hash_of_weights(file.path) : hash_hex_of_file(file.path);
   if (!hash) {
-    fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file{}.", shown(path),
+    fail(ErrorKind::usage, "network: {} cannot be read. Write the path of a file{}.", shown_path(path),
          file.function ? " and a function in it, file:function" : "");
   }
-  if (file.function && size > kMostFileBytes) fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown(path));
+  if (file.function && size > kMostFileBytes)
+    fail(ErrorKind::usage, "network: {} has more than 16 MiB", shown_path(path));
   if (file.function == "") fail(ErrorKind::usage, "network: {} names no function after the colon.", shown(path + ":"));
   // With the modules it imports, which are as much of what is measured as the file is.
   const auto whole = file.function && file.path.extension() == ".py" ? hash_of_python(file.path) : hash;

@@ -199,7 +199,8 @@ Cluster parse_cluster(std::string_view text, const std::string& file_name) {
 Cluster read_cluster(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    fail(ErrorKind::usage, "cluster: there is no file {}. Next: assay predict --new-cluster mine.yaml", shown(path));
+    fail(ErrorKind::usage, "cluster: there is no file {}. Next: assay predict --new-cluster mine.yaml",
+         shown_path(path));
   }
   return parse_cluster(read_file(path, kMostBytes), path);
 }

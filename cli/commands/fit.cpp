@@ -182,7 +182,7 @@ int fit(FitFlags& o) {
   const bool has_files = !o.collectives.collectives.empty();
   if (has_files && (!o.campaign.empty() || !o.file.empty())) {
     fail(ErrorKind::usage, "--collectives: those files are what is fitted. Leave {} out.",
-         o.campaign.empty() ? shown(o.file) : "--campaign");
+         o.campaign.empty() ? shown_path(o.file) : "--campaign");
   }
   if (o.link && !has_files && o.campaign.empty()) {
     fail(ErrorKind::usage, "--link needs --campaign NAME, whose collectives are fitted, or --collectives FILE.");

@@ -100,7 +100,7 @@ void import_runs(const ImportFlags& o) {
 void import_bench(const ImportFlags& o, const std::string& text) {
   if (o.files.size() > 1 || o.json || o.batch) {
     fail(ErrorKind::usage, "{} is a result of llama-bench: give one file, without --batch and --json; it becomes CSV.",
-         shown(o.files.front()));
+         shown_path(o.files.front()));
   }
   const auto frame = naming(o.files.front(), [&] { return model::import_llama_bench(text); });
   const auto table = model::csv_of(frame);
@@ -168,7 +168,7 @@ int import_files(const ImportFlags& o) {
   }
   if (!o.store.empty() || !o.server.empty()) {
     fail(ErrorKind::usage, "--{} is for results of a load client, and {} is not one. Leave it out.",
-         o.store.empty() ? "server" : "keep", shown(o.files.front()));
+         o.store.empty() ? "server" : "keep", shown_path(o.files.front()));
   }
   if (model::is_llama_bench(text)) {
     import_bench(o, text);

@@ -59,7 +59,8 @@ std::vector<const plan::WorkerInfo*> able_workers(const plan::TrialSweep& sweep,
     if (file.find('.') == std::string::npos) {
       fail(ErrorKind::usage, "network: {} is not known. `assay worker list` shows what is.", shown(what));
     }
-    if (!std::filesystem::exists(file, ignored)) fail(ErrorKind::usage, "network: there is no file {}.", shown(file));
+    if (!std::filesystem::exists(file, ignored))
+      fail(ErrorKind::usage, "network: there is no file {}.", shown_path(file));
   }
   const auto& workers = catalog.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const auto& w) { return w.environment && w.installed(); })) {

@@ -55,7 +55,7 @@ Known named(const std::string& asked, const std::filesystem::path& folder) {
     names += known.name + ", ";
   }
   if (asked.find('/') == std::string::npos && asked.find(".so") == std::string::npos)
-    worker::refuse("BLAS_LIBRARY {}: there is {}or a file, such as /opt/lib/libcblas.so.", shown(asked), names);
+    worker::refuse("BLAS_LIBRARY {}: there is {}or a file, such as /opt/lib/libcblas.so.", shown_path(asked), names);
   return {asked, {asked}, ""};
 }
 
@@ -100,7 +100,7 @@ Library::Library(std::string name, void* handle) : name_(std::move(name)), handl
   strided_ = find<SgemmStrided>("cblas_sgemm_batch_strided");
   if (multiply_ == nullptr) {
     worker::refuse("BLAS_LIBRARY {}: {} has no function cblas_sgemm. Name a library with the C interface of BLAS.",
-                   shown(name_), file_of(handle_));
+                   shown_path(name_), file_of(handle_));
   }
 }
 
@@ -145,7 +145,7 @@ void Library::set_threads(int threads) const {
   }
   worker::refuse(
       "intra_op {}: the library {} has no function known here that sets its threads. Set its variable by --env.",
-      threads, shown(name_));
+      threads, shown_path(name_));
 }
 
 std::optional<int> Library::threads() const {

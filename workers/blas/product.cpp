@@ -119,7 +119,7 @@ void Product::check() const {
     if (std::abs(c_[at] - sum) <= bound) continue;
     worker::refuse(
         "BLAS_LIBRARY {}: its product is wrong: {} at row {}, column {} of matrix {}, where plain sums give {}.",
-        shown(library_.name()), c_[at], row, column, sample, sum);
+        shown_path(library_.name()), c_[at], row, column, sample, sum);
   }
 }
 
@@ -135,7 +135,7 @@ void check_small_product(const Library& library) {
     worker::refuse(
         "BLAS_LIBRARY {}: its product is wrong: of 5 x 33 and 33 x 7 whole numbers it computes {} where plain "
         "loops give {}.",
-        shown(library.name()), found[at], wanted);
+        shown_path(library.name()), found[at], wanted);
   }
 }
 

@@ -217,7 +217,8 @@ int predict_transformer_step(const PredictFlags& o) {
 
 void write_replay(const std::string& path, const predict::Question& question, std::int64_t devices) {
   if (!path.ends_with(".replay")) {
-    fail(ErrorKind::usage, "--replay: {} does not end with .replay, by which workers know such a file.", shown(path));
+    fail(ErrorKind::usage, "--replay: {} does not end with .replay, by which workers know such a file.",
+         shown_path(path));
   }
   const auto replay = replay_of(table_at(question, devices), part_of(question.cluster, devices), question.practice);
   write_output(path, to_json(replay).dump() + "\n");
@@ -290,7 +291,7 @@ across: {latency: 6 us, bandwidth: 100 Gbit/s}     # between nodes; add `per: de
 
 /// A file that is there stays as it is.
 int write_new_cluster(const std::string& path) {
-  if (std::filesystem::exists(path)) fail(ErrorKind::usage, "{} is there already. Name a new file.", shown(path));
+  if (std::filesystem::exists(path)) fail(ErrorKind::usage, "{} is there already. Name a new file.", shown_path(path));
   write_output(path, kNewCluster);
   std::fprintf(stderr, "assay: wrote %s. Next: assay predict resnet50 --cluster %s --devices 1-32*2 --batch 64\n",
                path.c_str(), path.c_str());
