@@ -39,5 +39,12 @@ TEST(Shown, QuotesAndIsUtf8ForAnyBytes) {
   for (std::size_t limit = 0; limit < 12; ++limit) EXPECT_TRUE(is_utf8(shown("€€\xe2\x82€\xff", limit)));
 }
 
+TEST(Shown, TextIsShortenedButAPathIsWhole) {
+  const std::string path = "/a/folder/whose/name/" + std::string(80, 'x') + "/libcblas.so";
+  EXPECT_EQ(shown_path(path), "'" + path + "'");
+  EXPECT_EQ(shown(path).find("libcblas"), std::string::npos);
+  EXPECT_EQ(shown_path("two\nlines"), shown("two\nlines"));
+}
+
 }  // namespace
 }  // namespace assay
