@@ -58,7 +58,7 @@ std::optional<std::string> hash_of_weights(const std::filesystem::path& path) {
   if (error) return std::nullopt;
   const auto it = known.find(path.string());
   if (it != known.end() && it->second.size == size && it->second.written == written) return it->second.hash;
-  const auto hash = hash_hex_of_file(path);
+  auto hash = hash_hex_of_file(path);
   if (hash) known[path.string()] = {size, written, *hash};
   return hash;
 }
