@@ -4,6 +4,7 @@ same seed gives the same batches on every framework."""
 import json
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -103,8 +104,9 @@ def test_the_sum_of_phases_explains_a_step_that_overlaps_nothing(start, data_fol
     assert prepared["effective"].items() >= settings.items(), prepared
     measured = judge_pages(worker, files_of(data_folder), page_cache, ahead=0)
     assert next(iter(measured["phases"])) == "load"
-    explained = sum(map(sum, measured["phases"].values())) / sum(measured["ns"])
-    assert 0.97 <= explained <= 1
+    # A step that lost its core between two phases says nothing of them: of all steps the median one counts.
+    steps = zip(measured["ns"], *measured["phases"].values(), strict=True)
+    assert 0.97 <= statistics.median(sum(phases) / ns for ns, *phases in steps) <= 1
     # 4 x 262,144 pixels are decoded, and the network computes on 4 x 256 of them.
     assert sum(measured["phases"]["load"]) > 0.3 * sum(measured["ns"])
     refused(worker.measure(detail="layers"), "layers")
