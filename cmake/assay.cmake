@@ -28,6 +28,8 @@ target_include_directories(assay_users INTERFACE "$<BUILD_INTERFACE:${PROJECT_SO
 target_compile_features(assay_users INTERFACE cxx_std_20)
 target_compile_options(assay_rules INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                              -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+# Messages name sources by their path in the repository, and another clone compiles to the same object.
+target_compile_options(assay_rules INTERFACE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_rules INTERFACE -Wno-restrict -Wno-array-bounds
                                                -Wno-stringop-overflow)  # false alarms of g++ 12 on std::string
