@@ -177,8 +177,19 @@ def until(condition, what, seconds=20):
         time.sleep(0.005)
 
 
+# What a build with sanitizers cannot do.
+UNSANITIZED = {
+    "completion": "tcmalloc is preloaded, which does not live with the sanitizer's allocator",
+    "first_minute": "six seconds do not hold the runs that a verdict needs",
+    "first_run": "the report's page is not built",
+    "widths": "tcmalloc is preloaded, which does not live with the sanitizer's allocator",
+}
+
+
 @pytest.mark.parametrize("transcript", sorted(HERE.glob("*.test")), ids=lambda path: path.stem)
 def test_the_transcript_comes_true(transcript, tmp_path):
+    if BUILD.name == "asan" and transcript.stem in UNSANITIZED:
+        pytest.skip(UNSANITIZED[transcript.stem])
     follow(transcript, tmp_path)
 
 
