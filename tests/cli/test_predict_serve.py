@@ -59,6 +59,19 @@ def test_points_that_were_measured_calibrate(assay, tmp_path):
     assert answer["options"][0]["token_seconds"]["p50"] > 0.015
 
 
+def test_a_result_of_assay_load_calibrates(assay, null_server, tmp_path):
+    """20 ms between tokens, far from the 7 ms of other servers; also where a closed loop's latency grows by chance."""
+    url = null_server("gap=20ms") + "/v1/completions"
+    argv = ("--arrivals", "closed", "--clients", 2, "--requests", 12, "--output", 16, "--warm-up", "0s")
+    found = json.loads(assay("load", url, *argv, "--no-certification", "--json").stdout)
+    found["points"][0]["growth"] = 1.0
+    (tmp_path / "points.json").write_text(json.dumps(found))
+    argv = ("--rate", "5", "--server", "mine", "--calibrate", "points.json", "--on", "h100", "--splits", "1")
+    answer = said(assay, *argv)
+    assert answer["rests_on"].startswith("1 points of mine")
+    assert answer["options"][0]["token_seconds"]["p50"] > 0.015
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
