@@ -28,6 +28,24 @@ def assay(tmp_path):
     return call
 
 
+@pytest.fixture
+def null_server():
+    """Starts built-in servers; they are ended with the test."""
+    started = []
+
+    def start(service):
+        argv = [BUILD / "assay", "load", "--null-server", service]
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        return process.stdout.readline().strip()
+
+    yield start
+    for process in started:
+        process.terminate()
+        assert process.wait(timeout=10) == 0
+        process.stdout.close()
+
+
 @pytest.fixture(scope="session")
 def validate():
     """Holds a document to the schema of that name under docs/formats."""

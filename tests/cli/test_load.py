@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import socket
-import subprocess
 import threading
 
 import pytest
@@ -14,24 +13,6 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
 QUICK = ["--warm-up", "0s", "--no-certification"]
-
-
-@pytest.fixture
-def null_server():
-    """Starts built-in servers; they are ended with the test."""
-    started = []
-
-    def start(service):
-        argv = [BUILD / "assay", "load", "--null-server", service]
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        return process.stdout.readline().strip()
-
-    yield start
-    for process in started:
-        process.terminate()
-        assert process.wait(timeout=10) == 0
-        process.stdout.close()
 
 
 @pytest.fixture

@@ -4,13 +4,39 @@ The packages are in a virtual environment of their own, because tests need no en
 
     python3 -m venv build/llama && build/llama/bin/pip install -r tests/load/requirements-llama.txt
 
-usage: random_llama.py write FILE | serve FILE PORT
+usage: random_llama.py write FILE [small | medium] | config FILE | serve FILE PORT [THREADS [SEQUENCES]]
+
+`small` is in F16; `medium` has 41 million parameters in F32, whose 162 MB no cache holds. `config` prints the
+config.json of any Llama.
 """
 
+import dataclasses
+import json
 import sys
 import time
 
-HIDDEN, LAYERS, HEADS, FEEDFORWARD, VOCABULARY, CONTEXT = 64, 2, 4, 128, 2048, 4096
+VOCABULARY, CONTEXT = 2048, 4096
+
+
+@dataclasses.dataclass
+class Size:
+    hidden: int
+    layers: int
+    heads: int
+    feedforward: int
+    kind: str
+
+
+SIZES = {"small": Size(64, 2, 4, 128, "F16"), "medium": Size(512, 12, 8, 1408, "F32")}
+# Names of config.json, and those of a GGUF file.
+FIELDS = {
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "num_hidden_layers": "block_count",
+    "num_attention_heads": "attention.head_count",
+    "num_key_value_heads": "attention.head_count_kv",
+}
+TYPES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
 
 def byte_tokens():
@@ -37,44 +63,46 @@ def word_tokens(tokens):
     return merges
 
 
-def add_tensors(writer, gguf, np):
+def add_tensors(writer, gguf, np, size):
     random = np.random.default_rng(0)
+    kind = gguf.GGMLQuantizationType[size.kind]
 
     def matrix(name, rows, columns):
-        values = (random.standard_normal((rows, columns), dtype=np.float32) * 0.02).astype(np.float16)
-        writer.add_tensor(name, values, raw_dtype=gguf.GGMLQuantizationType.F16)
+        values = random.standard_normal((rows, columns), dtype=np.float32) * 0.02
+        writer.add_tensor(name, values.astype(np.float16) if size.kind == "F16" else values, raw_dtype=kind)
 
-    ones = np.ones(HIDDEN, np.float32)
-    matrix("token_embd.weight", VOCABULARY, HIDDEN)
+    ones = np.ones(size.hidden, np.float32)
+    matrix("token_embd.weight", VOCABULARY, size.hidden)
     writer.add_tensor("output_norm.weight", ones)
-    matrix("output.weight", VOCABULARY, HIDDEN)
-    for layer in range(LAYERS):
+    matrix("output.weight", VOCABULARY, size.hidden)
+    for layer in range(size.layers):
         for norm in ("attn_norm", "ffn_norm"):
             writer.add_tensor(f"blk.{layer}.{norm}.weight", ones)
         for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            matrix(f"blk.{layer}.{part}.weight", HIDDEN, HIDDEN)
-        matrix(f"blk.{layer}.ffn_gate.weight", FEEDFORWARD, HIDDEN)
-        matrix(f"blk.{layer}.ffn_up.weight", FEEDFORWARD, HIDDEN)
-        matrix(f"blk.{layer}.ffn_down.weight", HIDDEN, FEEDFORWARD)
+            matrix(f"blk.{layer}.{part}.weight", size.hidden, size.hidden)
+        matrix(f"blk.{layer}.ffn_gate.weight", size.feedforward, size.hidden)
+        matrix(f"blk.{layer}.ffn_up.weight", size.feedforward, size.hidden)
+        matrix(f"blk.{layer}.ffn_down.weight", size.hidden, size.feedforward)
 
 
-def write(path):
+def write(path, name="small"):
     import gguf
     import numpy as np
 
+    size = SIZES[name]
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("random")
     writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(HIDDEN)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(FEEDFORWARD)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    writer.add_embedding_length(size.hidden)
+    writer.add_block_count(size.layers)
+    writer.add_feed_forward_length(size.feedforward)
+    writer.add_head_count(size.heads)
+    writer.add_head_count_kv(size.heads)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(HIDDEN // HEADS)
+    writer.add_rope_dimension_count(size.hidden // size.heads)
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(VOCABULARY)
-    writer.add_file_type(1)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if size.kind == "F16" else gguf.LlamaFileType.ALL_F32)
     tokens = byte_tokens()
     merges = word_tokens(tokens)
     tokens += ["<|bos|>", "<|eos|>"]
@@ -87,23 +115,43 @@ def write(path):
     writer.add_eos_token_id(VOCABULARY - 1)
     writer.add_add_bos_token(False)
     writer.add_chat_template("{% for m in messages %}{{ m['content'] }} {% endfor %}")
-    add_tensors(writer, gguf, np)
+    add_tensors(writer, gguf, np, size)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def serve(path, port):
+def config(path):
+    import gguf
+
+    reader = gguf.GGUFReader(path)
+
+    def number(name, otherwise=None):
+        field = reader.get_field(f"llama.{name}")
+        return otherwise if field is None else int(field.contents())
+
+    said = {"model_type": "llama"} | {name: number(field) for name, field in FIELDS.items()}
+    if None in said.values():
+        raise SystemExit(f"{path} is not a Llama: it lacks one of {', '.join(FIELDS.values())}")
+    said["vocab_size"] = number("vocab_size") or len(reader.get_field("tokenizer.ggml.tokens").data)
+    said["head_dim"] = number("attention.key_length", said["hidden_size"] // said["num_attention_heads"])
+    kinds = {tensor.tensor_type.name for tensor in reader.tensors if len(tensor.shape) > 1}
+    said["torch_dtype"] = TYPES.get(kinds.pop(), "quantised") if len(kinds) == 1 else "mixed"
+    said["tie_word_embeddings"] = all(tensor.name != "output.weight" for tensor in reader.tensors)
+    print(json.dumps(said))
+
+
+def serve(path, port, threads="1", sequences="4"):
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = path
     params.n_ctx = CONTEXT
-    params.n_parallel = 4
+    params.n_parallel = int(sequences)
     params.hostnames = ["127.0.0.1"]
     params.port = int(port)
-    params.cpuparams.n_threads = 1
+    params.cpuparams.n_threads = int(threads)
     params.endpoint_metrics = True
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
@@ -112,4 +160,4 @@ def serve(path, port):
 
 
 if __name__ == "__main__":
-    {"write": write, "serve": serve}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "config": config, "serve": serve}[sys.argv[1]](*sys.argv[2:])

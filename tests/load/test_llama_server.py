@@ -62,6 +62,22 @@ def server(model, port):
         process.kill()
 
 
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ("small", {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128, "torch_dtype": "float16"}),
+        ("medium", {"hidden_size": 512, "num_hidden_layers": 12, "intermediate_size": 1408, "torch_dtype": "float32"}),
+    ],
+)
+def test_the_config_of_a_file_is_what_was_written(tmp_path, size, said):
+    path = tmp_path / "random.gguf"
+    subprocess.run([PYTHON, PROGRAM, "write", path, size], check=True)
+    done = subprocess.run([PYTHON, PROGRAM, "config", path], check=True, capture_output=True, text=True)
+    config = json.loads(done.stdout)
+    assert config | said == config
+    assert config["vocab_size"] == 2048 and not config["tie_word_embeddings"]
+
+
 def counted_by(url):
     """Tokens that the server has read and written, by its own metrics: those of its prefix cache were not read."""
     with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:

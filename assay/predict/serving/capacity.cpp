@@ -44,8 +44,9 @@ class CapacityTrial {
     const auto batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, question.most_sequences);
     limits_.batch = batch;
     limits_.cache_tokens = static_cast<std::int64_t>(std::min(room, 1e6) * tokens);
-    limits_.step_tokens = std::max<std::int64_t>(limits_.step_tokens, 2 * batch);
-    table_.emplace(model, times, question.stack.constants, static_cast<double>(batch), tokens);
+    limits_.step_tokens = question.step_tokens.value_or(std::max<std::int64_t>(limits_.step_tokens, 2 * batch));
+    const double most_tokens = std::max(tokens, static_cast<double>(limits_.step_tokens));
+    table_.emplace(model, times, question.stack.constants, static_cast<double>(batch), most_tokens);
     hand_over_ = cache_token_bytes(model) * static_cast<double>(question.load.prompt_tokens) /
                  (static_cast<double>(model.tensor) * times.sheet().link_bytes_per_second);
   }
@@ -86,6 +87,7 @@ class CapacityTrial {
     const double share = static_cast<double>(simulated) / static_cast<double>(replicas);
     Servers servers;
     servers.replicas = simulated;
+    servers.routing = question_.routing;
     servers.limits = limits_;
     if (prefill > 0) {
       const double part = std::round(share * static_cast<double>(prefill));
@@ -137,14 +139,19 @@ class CapacityTrial {
     servers.limits = limits_;
     auto load = question_.load;
     load.rate = rate;
-    load.requests = kFewRequests;
+    load.requests = searched_requests();
     const auto seen = simulate_serving(table(), servers, load);
     return keeps_up(seen) && holds(seen, question_.limits);
   }
 
   bool good(std::int64_t replicas, std::int64_t prefill) const {
-    const auto seen = play(replicas, prefill, kFewRequests);
+    const auto seen = play(replicas, prefill, searched_requests());
     return keeps_up(seen) && holds(seen, question_.limits);
+  }
+
+  /// Where lengths differ, quantiles of few requests are those of the few long ones that were drawn.
+  std::int64_t searched_requests() const {
+    return question_.load.lengths.kind == LengthKind::alike ? kFewRequests : kManyRequests;
   }
 
   static constexpr double kGrowth = 0.05;
@@ -200,6 +207,7 @@ std::string capacity_limit(const CapacityOption& option, const CapacityQuestion&
 void describe_servers(CapacityOption& option, const CapacityQuestion& question, const ServedModel& model,
                       const CapacityTrial& trial, const KernelTimes& times) {
   const auto seen = trial.play(option.replicas, option.prefill_replicas, kManyRequests);
+  option.queue_seconds = {seen.queue_quantile(0.5), seen.queue_quantile(0.99)};
   option.first_token_seconds = quantiles_of(seen, ServedTime::ttft);
   option.token_seconds = quantiles_of(seen, ServedTime::tpot);
   option.latency_seconds = quantiles_of(seen, ServedTime::latency);

@@ -41,10 +41,12 @@ struct CapacityQuestion {
   FittedStack stack;
   ServingLoad load;  ///< of all servers together
   std::vector<ServingLimit> limits;
-  bool disaggregated = false;            ///< prompts on servers of their own
-  std::int64_t most_sequences = 256;     ///< that a server runs at once
-  std::int64_t most_replicas = 4096;     ///< beyond which nothing is tried
-  std::optional<double> price_per_hour;  ///< of one device
+  bool disaggregated = false;         ///< prompts on servers of their own
+  std::int64_t most_sequences = 256;  ///< that a server runs at once
+  Routing routing = Routing::least_work;
+  std::optional<std::int64_t> step_tokens;  ///< of a step; null: 8192, or twice the sequences where that is more
+  std::int64_t most_replicas = 4096;        ///< beyond which nothing is tried
+  std::optional<double> price_per_hour;     ///< of one device
 };
 
 /// Quantiles of a time.
@@ -71,6 +73,7 @@ struct CapacityOption {
   std::int64_t devices = 0;  ///< of all servers
   /// Requests a second that one server holds within the limits; null in a closed loop and where prompts are apart.
   std::optional<double> rate_per_server;
+  TimeQuantiles queue_seconds;  ///< from an arrival until a step computes the first of its prompt
   TimeQuantiles first_token_seconds;
   TimeQuantiles token_seconds;
   TimeQuantiles latency_seconds;
@@ -98,6 +101,7 @@ void describe(V& v, CapacityOption& o) {
   v("prefill_replicas", o.prefill_replicas);
   v("devices", o.devices);
   v("rate_per_server", o.rate_per_server);
+  v("queue_seconds", o.queue_seconds);
   v("first_token_seconds", o.first_token_seconds);
   v("token_seconds", o.token_seconds);
   v("latency_seconds", o.latency_seconds);

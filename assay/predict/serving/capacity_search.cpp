@@ -44,6 +44,7 @@ std::vector<ServiceChange> changes_of(const CapacityQuestion& asked, const Devic
   if (asked.load.prompt_tokens > 1) {
     auto cached = asked;
     cached.load.prompt_tokens /= 2;
+    for (auto& one : cached.load.lengths.listed) one.prompt_tokens = std::max<std::int64_t>(1, one.prompt_tokens / 2);
     add("prompts of half the length, as with a prefix that is cached", cached, split);
   }
   for (std::size_t i = 0; i < asked.limits.size(); ++i) {
@@ -101,6 +102,8 @@ ServiceAnswer search_capacity(const ServiceQuestion& question) {
   answer.weights = asked.model.weights;
   answer.prompt_tokens = asked.load.prompt_tokens;
   answer.output_tokens = asked.load.output_tokens;
+  if (asked.load.lengths.kind != LengthKind::alike) answer.lengths = asked.load.lengths.kind;
+  if (asked.load.lengths.width > 0) answer.length_width = asked.load.lengths.width;
   if (asked.load.rate > 0) answer.rate_per_second = asked.load.rate;
   if (!(asked.load.rate > 0)) answer.concurrency = asked.load.concurrency;
   answer.limits = asked.limits;

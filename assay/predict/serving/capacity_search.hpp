@@ -37,6 +37,8 @@ struct ServiceAnswer {
   std::string rests_on;  ///< what its constants come from
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;
+  std::optional<LengthKind> lengths;      ///< null: all are alike
+  std::optional<double> length_width;     ///< of uniform and lognormal ones
   std::optional<double> rate_per_second;  ///< null in a closed loop
   std::optional<std::int64_t> concurrency;
   std::vector<ServingLimit> limits;
@@ -54,6 +56,8 @@ void describe(V& v, ServiceAnswer& a) {
   v("rests_on", a.rests_on);
   required(v, "prompt_tokens", a.prompt_tokens);
   required(v, "output_tokens", a.output_tokens);
+  v("lengths", a.lengths);
+  v("length_width", a.length_width);
   v("rate_per_second", a.rate_per_second);
   v("concurrency", a.concurrency);
   v("limits", a.limits);

@@ -74,6 +74,22 @@ TEST(Capacity, AClosedLoopAndPromptsOfTheirOwnAreServed) {
   EXPECT_EQ(found.devices, found.replicas + found.prefill_replicas);
 }
 
+TEST(Capacity, LengthsThatDifferHoldLessAndSmallStepsReadTheWeightsMoreOften) {
+  const KernelTimes times(find_device("h100"));
+  const auto alike = question(60, 0.5);
+  auto spread = alike;
+  spread.load.lengths = {LengthKind::lognormal, 1, {}};
+  // Waits grow with the square of the lengths, whose mean is the same.
+  EXPECT_LT(*find_capacity(spread, times, 1).rate_per_server, *find_capacity(alike, times, 1).rate_per_server);
+  // A prompt of 8192 tokens is 32 steps of 256, each of which reads 16.06 GB of weights at 3.35 TB/s at most.
+  auto small = question(0, 60);
+  small.load.prompt_tokens = 8192;
+  const auto large = find_capacity(small, times, 1);
+  small.step_tokens = 256;
+  EXPECT_GT(find_capacity(small, times, 1).first_token_seconds.p50,
+            std::max(large.first_token_seconds.p50, 32 * 16.06e9 / 3.35e12));
+}
+
 TEST(CapacitySearch, TheCheapestIsFirstAndEverySplitHasAnAnswerOrAReason) {
   ServiceQuestion asked;
   asked.asked = question(40, 0.5);

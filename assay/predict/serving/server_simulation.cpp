@@ -23,12 +23,14 @@ struct Arrival {
 
 class Play {
  public:
-  Play(const StepTable& table, const Servers& servers, const ServingLoad& load)
-      : servers_(servers), load_(load), random_(load.seed) {
-    Sequence sequence;
-    sequence.prompt = load.prompt_tokens;
-    sequence.left = load.output_tokens;
-    sequences_.resize(static_cast<std::size_t>(load.requests), sequence);
+  Play(const StepTable& table, const Servers& servers, const ServingLoad& load, std::vector<RequestLength> lengths)
+      : servers_(servers), load_(load), lengths_(std::move(lengths)), random_(load.seed) {
+    for (const auto& one : lengths_) {
+      Sequence sequence;
+      sequence.prompt = one.prompt_tokens;
+      sequence.left = one.output_tokens;
+      sequences_.push_back(sequence);
+    }
     seen_.requests.resize(static_cast<std::size_t>(load.requests));
     for (std::int64_t i = 0; i < servers.prefill_replicas; ++i) {
       prefill_.emplace_back(table, servers.limits, sequences_, true);
@@ -58,11 +60,13 @@ class Play {
   }
 
  private:
-  double gap() {
-    // A number above 0 and up to 1, by the generator's own bits: the same on every machine.
-    constexpr double kBits = 9007199254740992.0;
-    const double uniform = (static_cast<double>(random_() >> 11) + 1) / kBits;
-    return -std::log(uniform) / load_.rate;
+  double gap() { return -std::log(drawn_share(random_)) / load_.rate; }
+
+  /// Until a prompt's cache is where it decodes: caches are as long as prompts.
+  double hand_over_seconds(std::int64_t request) const {
+    const auto& length = lengths_[static_cast<std::size_t>(request)];
+    return servers_.hand_over_seconds * static_cast<double>(length.prompt_tokens) /
+           static_cast<double>(load_.prompt_tokens);
   }
 
   void send(double time) {
@@ -93,14 +97,12 @@ class Play {
       request.arrival = arrival.time;
       if (load_.rate > 0) send(arrival.time + gap());
     }
-    auto& servers = prefill_.empty() || arrival.to_decode ? decode_ : prefill_;
-    chosen(servers).take(arrival.request, arrival.time);
+    const bool decodes = prefill_.empty() || arrival.to_decode;
+    chosen(decodes ? decode_ : prefill_, decodes ? decode_turn_ : prefill_turn_).take(arrival.request, arrival.time);
   }
 
-  SimulatedServer& chosen(std::vector<SimulatedServer>& servers) {
-    if (servers_.routing == Routing::round_robin) {
-      return servers[static_cast<std::size_t>(turn_++) % servers.size()];
-    }
+  SimulatedServer& chosen(std::vector<SimulatedServer>& servers, std::size_t& turn) {
+    if (servers_.routing == Routing::round_robin) return servers[turn++ % servers.size()];
     const auto less = [](const SimulatedServer& a, const SimulatedServer& b) {
       return a.load() != b.load() ? a.load() < b.load() : a.now() < b.now();
     };
@@ -110,23 +112,25 @@ class Play {
   void note(const FinishedToken& one, bool prompts) {
     auto& request = seen_.requests[static_cast<std::size_t>(one.request)];
     if (one.first_token && request.output_tokens == 0) {
+      request.begin = sequences_[static_cast<std::size_t>(one.request)].begin;
       request.first_token = one.time;
       request.output_tokens = 1;
     }
     if (!one.last_token) {
       if (!prompts) return;
       sequences_[static_cast<std::size_t>(one.request)].handed_over = true;
-      arrivals_.push({one.time + servers_.hand_over_seconds, one.request, true});
+      arrivals_.push({one.time + hand_over_seconds(one.request), one.request, true});
       return;
     }
     request.finish = one.time;
-    request.output_tokens = load_.output_tokens;
+    request.output_tokens = lengths_[static_cast<std::size_t>(one.request)].output_tokens;
     seen_.seconds = std::max(seen_.seconds, one.time);
     if (load_.rate <= 0) send(one.time);
   }
 
   Servers servers_;
   ServingLoad load_;
+  std::vector<RequestLength> lengths_;
   std::mt19937_64 random_;
   std::vector<Sequence> sequences_;
   std::vector<SimulatedServer> prefill_;
@@ -134,13 +138,18 @@ class Play {
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   ServingSimulation seen_;
   std::int64_t sent_ = 0;
-  std::uint64_t turn_ = 0;
+  std::size_t prefill_turn_ = 0;
+  std::size_t decode_turn_ = 0;
 };
 
 std::vector<double> counted(const std::vector<ServedRequest>& requests, double (*value)(const ServedRequest&)) {
   std::vector<double> values;
   for (std::size_t i = requests.size() / 10; i < requests.size(); ++i) values.push_back(value(requests[i]));
   return values;
+}
+
+double queue_of(const ServedRequest& request) {
+  return request.begin - request.arrival;
 }
 
 double first_of(const ServedRequest& request) {
@@ -160,6 +169,10 @@ double mean_of(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+double ServingSimulation::queue_quantile(double share) const {
+  return stats::quantile(counted(requests, queue_of), share);
+}
 
 double ServingSimulation::first_token_quantile(double share) const {
   return stats::quantile(counted(requests, first_of), share);
@@ -190,12 +203,15 @@ double ServingSimulation::tokens_per_second() const {
 }
 
 ServingSimulation simulate_serving(const StepTable& table, const Servers& servers, const ServingLoad& load) {
-  if (load.prompt_tokens + load.output_tokens > servers.limits.cache_tokens) {
-    fail(ErrorKind::usage, "a request of {} tokens does not fit into a cache of {}. Split the model over more devices.",
-         load.prompt_tokens + load.output_tokens, servers.limits.cache_tokens);
-  }
   ASSAY_CHECK(servers.replicas >= 1 && load.requests >= 1 && load.prompt_tokens >= 1 && load.output_tokens >= 1);
-  return Play(table, servers, load).run();
+  auto lengths = drawn_lengths(load.lengths, {load.prompt_tokens, load.output_tokens}, load.requests, load.seed);
+  std::int64_t longest = 0;
+  for (const auto& one : lengths) longest = std::max(longest, one.prompt_tokens + one.output_tokens);
+  if (longest > servers.limits.cache_tokens) {
+    fail(ErrorKind::usage, "a request of {} tokens does not fit into a cache of {}. Split the model over more devices.",
+         longest, servers.limits.cache_tokens);
+  }
+  return Play(table, servers, load, std::move(lengths)).run();
 }
 
 }  // namespace assay::predict

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "assay/predict/serving/request_lengths.hpp"
 #include "assay/predict/serving/step_table.hpp"
 
 namespace assay::predict {
@@ -29,24 +30,26 @@ struct ServerLimits {
 /// What comes: a fixed number of clients that send the next request when they have an answer, or arrivals by chance.
 struct ServingLoad {
   std::int64_t requests = 1000;
-  std::int64_t prompt_tokens = 1024;
-  std::int64_t output_tokens = 256;
-  double rate = 0;               ///< requests a second, Poisson; 0: a closed loop
-  std::int64_t concurrency = 1;  ///< of a closed loop
+  std::int64_t prompt_tokens = 1024;  ///< on average
+  std::int64_t output_tokens = 256;   ///< on average
+  double rate = 0;                    ///< requests a second, Poisson; 0: a closed loop
+  std::int64_t concurrency = 1;       ///< of a closed loop
   std::uint64_t seed = 1;
+  LengthSpread lengths = {};
 };
 
 struct Servers {
   std::int64_t replicas = 1;
   Routing routing = Routing::least_work;
   std::int64_t prefill_replicas = 0;  ///< servers that do prompts alone and hand them on; 0: each does both
-  double hand_over_seconds = 0;       ///< until a prompt's cache is where it decodes
+  double hand_over_seconds = 0;       ///< until the cache of a prompt of mean length is where it decodes
   ServerLimits limits;
 };
 
 /// A request that was served.
 struct ServedRequest {
   double arrival = 0;
+  double begin = 0;        ///< of the step that computed the first of its prompt; until then it was in the queue
   double first_token = 0;  ///< the time at which it was there
   double finish = 0;
   std::int64_t output_tokens = 0;  ///< that it got
@@ -63,6 +66,7 @@ struct ServingSimulation {
   double largest_batch = 0;
   double mean_batch = 0;  ///< of decoding sequences, over steps
 
+  double queue_quantile(double share) const;
   double first_token_quantile(double share) const;
   double token_quantile(double share) const;
   double mean_first_token() const;

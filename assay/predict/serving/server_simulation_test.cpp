@@ -20,14 +20,19 @@ Servers single_file(std::int64_t replicas) {
   return servers;
 }
 
-double mean_wait(std::int64_t replicas, double rate, std::int64_t requests) {
-  const auto table = StepTable::fixed(1, 1);
+ServingLoad one_token_each(double rate, std::int64_t requests) {
   ServingLoad load;
   load.requests = requests;
   load.prompt_tokens = 1;
   load.output_tokens = 1;
   load.rate = rate;
   load.seed = 7;
+  return load;
+}
+
+double mean_wait(std::int64_t replicas, double rate, std::int64_t requests) {
+  const auto table = StepTable::fixed(1, 1);
+  const auto load = one_token_each(rate, requests);
   return simulate_serving(table, single_file(replicas), load).mean_first_token() - 1;
 }
 
@@ -58,6 +63,24 @@ TEST(ServerSimulation, OneServerWaitsAsTheoryOfMD1) {
   // Pollaczek and Khinchine with service 1: rate / (2 (1 - rate)).
   EXPECT_NEAR(mean_wait(1, 0.5, 1'000'000) / 0.5, 1, 0.01);
   EXPECT_NEAR(mean_wait(1, 0.7, 3'000'000) / (0.7 / 0.6), 1, 0.01);
+}
+
+/// Erlang: with service 1, P(wait <= t) = (1 - rate) sum over k <= t of (rate (k - t))^k / k! e^(rate (t - k)).
+double erlang_share(double rate, double t) {
+  double sum = 0;
+  for (int k = 0; k <= static_cast<int>(t); ++k) {
+    sum += std::pow(rate * (k - t), k) / std::tgamma(k + 1) * std::exp(rate * (t - k));
+  }
+  return (1 - rate) * sum;
+}
+
+TEST(ServerSimulation, TheQueueHasTheQuantilesOfTheoryOfMD1) {
+  ASSERT_NEAR(erlang_share(0.7, 0), 0.3, 1e-12);  // a server that is idle three times in ten
+  const auto seen = simulate_serving(StepTable::fixed(1, 1), single_file(1), one_token_each(0.7, 3'000'000));
+  for (const double share : {0.5, 0.9, 0.99}) {
+    EXPECT_NEAR(erlang_share(0.7, seen.queue_quantile(share)), share, 0.01 * (1 - share) + 0.0005) << share;
+  }
+  EXPECT_EQ(seen.queue_quantile(0.2), 0);
 }
 
 TEST(ServerSimulation, SeveralServersWaitAsTheoryOfMDc) {
@@ -169,6 +192,78 @@ TEST(ServerSimulation, PrefillOfItsOwnHandsOver) {
   load.requests = 500;
   load.concurrency = 32;
   EXPECT_EQ(simulate_serving(StepTable::fixed(0.01, 0.001), servers, load).decoded_tokens, 500 * 10);
+}
+
+TEST(ServerSimulation, EveryTokenOfDrawnLengthsIsMadeAlsoWhereSequencesAreEvicted) {
+  Servers servers;
+  servers.limits = {64, 512, 3000};
+  for (const double rate : {0.0, 50.0}) {
+    ServingLoad load{500, 100, 60, rate, 32, 3};
+    load.lengths = {LengthKind::lognormal, 0.8, {}};
+    const auto seen = simulate_serving(StepTable::fixed(0.01, 0.0001), servers, load);
+    const auto lengths = drawn_lengths(load.lengths, {100, 60}, 500, 3);
+    std::int64_t tokens = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      tokens += lengths[i].output_tokens;
+      ASSERT_EQ(seen.requests[i].output_tokens, lengths[i].output_tokens);
+      ASSERT_GE(seen.requests[i].begin, seen.requests[i].arrival);
+      ASSERT_GE(seen.requests[i].first_token, seen.requests[i].begin);
+    }
+    EXPECT_EQ(seen.decoded_tokens, tokens);
+    EXPECT_GT(seen.evictions, 0);
+  }
+}
+
+TEST(ServerSimulation, DrawnPromptsWaitAsTheoryOfMG1) {
+  // A place for one, answers of one token: service is the prompt, of 1 or 3 tokens at .1 s, in halves. By Pollaczek and
+  // Khinchine the mean wait is rate E[S^2] / (2 (1 - rate E[S])) = 3 x .05 / (2 x .4) at 3 requests a second.
+  Servers servers;
+  servers.limits = {1, 8, 1000};
+  ServingLoad load{2'000'000, 2, 1, 3, 1, 7};
+  load.lengths = {LengthKind::listed, 0, {{1, 1}, {3, 1}}};
+  const auto seen = simulate_serving(StepTable::fixed(1, 0.1), servers, load);
+  EXPECT_NEAR((seen.mean_first_token() - 0.2) / (3 * 0.05 / (2 * 0.4)), 1, 0.02);
+}
+
+TEST(ServerSimulation, ReplicasInTurnShareAQueueWhereServicesAreEqualAndWaitLongerWhereTheyAreNot) {
+  // Equal services end in the order in which they began: in turn is then first come, first served, which is M/D/2.
+  auto servers = single_file(2);
+  servers.routing = Routing::round_robin;
+  const auto table = StepTable::fixed(1, 1);
+  const auto seen = simulate_serving(table, servers, one_token_each(1.4, 2'000'000));
+  EXPECT_NEAR((seen.mean_first_token() - 1) / crommelin_wait(2, 1.4), 1, 0.01);
+  // Of prompts of 1 or 9 tokens one in turn waits behind a long one, while the other server is free.
+  servers.limits = {1, 16, 1000};
+  auto uneven = one_token_each(0.28, 200'000);
+  uneven.prompt_tokens = 5;
+  uneven.lengths = {LengthKind::listed, 0, {{1, 1}, {9, 1}}};
+  const double in_turn = simulate_serving(table, servers, uneven).mean_first_token();
+  servers.routing = Routing::least_work;
+  EXPECT_GT(in_turn, simulate_serving(table, servers, uneven).mean_first_token());
+}
+
+TEST(ServerSimulation, TurnsOfPromptsAndOfAnswersAreCountedApart) {
+  // Two clients, a server for prompts, and two that decode one sequence each: in turn, no answer waits for the other.
+  // Prompts are there at .02 and .04 s; then 9 steps of 10 ms.
+  Servers servers;
+  servers.replicas = 2;
+  servers.prefill_replicas = 1;
+  servers.routing = Routing::round_robin;
+  servers.limits = {1, 100, 1000};
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.001), servers, {2, 20, 10, 0, 2, 1});
+  EXPECT_NEAR(seen.requests[0].finish, 0.02 + 0.09, 1e-9);
+  EXPECT_NEAR(seen.requests[1].finish, 0.04 + 0.09, 1e-9);
+}
+
+TEST(ServerSimulation, CachesAreHandedOverByTheirLength) {
+  // A mean prompt of 100 tokens takes .05 s to hand over: one of 300 takes .15, after .3 s of prompt.
+  Servers servers;
+  servers.prefill_replicas = 1;
+  servers.hand_over_seconds = 0.05;
+  ServingLoad load{1, 100, 10, 0, 1, 1};
+  load.lengths = {LengthKind::listed, 0, {{300, 10}}};
+  const auto seen = simulate_serving(StepTable::fixed(0.01, 0.001), servers, load);
+  EXPECT_NEAR(seen.requests[0].finish, 0.3 + 0.15 + 0.09, 1e-9);
 }
 
 TEST(ServerSimulation, TheSameSeedIsTheSameAnswerAndAnotherIsNot) {

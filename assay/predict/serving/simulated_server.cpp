@@ -77,6 +77,7 @@ bool SimulatedServer::admit() {
   auto& sequence = of(request);
   waiting_.pop_front();
   cached_ += sequence.prompt;
+  sequence.begin = std::min(sequence.begin, now_);  // after an eviction the first time counts
   sequence.computed = 0;
   sequence.prompt_seconds = 0;
   sequence.admitted = ++admissions_;

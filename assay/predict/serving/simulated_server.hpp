@@ -25,6 +25,7 @@ struct Sequence {
   bool handed_over = false;   ///< its prompt was computed by another server
   bool held = false;          ///< its prompt is computed, its first token not yet there
   double taken = 0;           ///< when a server was given it
+  double begin = kNever;      ///< of the step that computed the first of its prompt
   double prompt_seconds = 0;  ///< what its prompt took
   double first_token = 0;     ///< when its first token is there; 0 before that is known
 };

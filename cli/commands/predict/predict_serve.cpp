@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "assay/core/text/file.hpp"
+#include "assay/core/text/naming.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/load/queries/limits.hpp"
+#include "assay/load/queries/schedule.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/serving/stacks/known_stacks.hpp"
@@ -24,7 +27,9 @@ constexpr std::array kUsualDevices{"a100-80", "l40s", "h100", "h200", "b200", "g
 constexpr const char* kUsualSplits = "1-8*2";
 constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",     "--concurrency",
                                 "--prompt-tokens", "--output-tokens", "--slo",     "--on",       "--splits",
-                                "--price-of",      "--disaggregate",  "--seed",    "--markdown", "--sequences"};
+                                "--price-of",      "--disaggregate",  "--seed",    "--markdown", "--sequences",
+                                "--lengths",       "--step-tokens",   "--routing"};
+constexpr std::size_t kMostLengthsBytes = 64u << 20;
 
 std::vector<predict::ServingLimit> limits_of(const std::vector<std::string>& texts) {
   std::vector<predict::ServingLimit> limits;
@@ -33,6 +38,37 @@ std::vector<predict::ServingLimit> limits_of(const std::vector<std::string>& tex
     limits.push_back({static_cast<predict::ServedTime>(limit.metric), limit.quantile, 1e-9 * limit.limit_ns});
   }
   return limits;
+}
+
+/// Lengths of a trace, of which `assay load` reads the times too.
+std::vector<predict::RequestLength> listed_lengths(const std::string& path) {
+  std::vector<predict::RequestLength> listed;
+  const auto text = read_file(path, kMostLengthsBytes);
+  naming(path, [&] {
+    for (const auto& row : load::parse_trace(text)) {
+      listed.push_back({std::max<std::int64_t>(1, row.input_words), std::max<std::int64_t>(1, row.output_tokens)});
+    }
+  });
+  return listed;
+}
+
+/// "uniform:0.5", "lognormal:1", or a file.
+predict::LengthSpread length_spread_of(const std::string& text) {
+  constexpr double kWidest = 4;
+  if (text.empty()) return {};
+  if (text.ends_with(".csv")) return {predict::LengthKind::listed, 0, listed_lengths(text)};
+  const auto colon = std::min(text.find(':'), text.size());
+  const auto name = text.substr(0, colon);
+  const bool uniform = name == name_of(predict::LengthKind::uniform);
+  const double most = uniform ? 1 : kWidest;
+  const auto width = parse_number<double>(text.substr(std::min(colon + 1, text.size()))).value_or(-1);
+  if ((uniform || name == name_of(predict::LengthKind::lognormal)) && width > 0 && width <= most) {
+    return {uniform ? predict::LengthKind::uniform : predict::LengthKind::lognormal, width, {}};
+  }
+  fail(ErrorKind::usage,
+       "--lengths: {} is not known. Write uniform:0.5 (up to half of the mean away; at most 1), lognormal:1 (the "
+       "deviation of the logarithm; at most 4), or a CSV file with the columns seconds, input and output.",
+       shown(text));
 }
 
 predict::ServingLoad load_of(const ServeFlags& flags) {
@@ -47,6 +83,12 @@ predict::ServingLoad load_of(const ServeFlags& flags) {
   load.rate = flags.rate;
   load.concurrency = std::max<std::int64_t>(1, flags.concurrency);
   load.seed = static_cast<std::uint64_t>(flags.seed);
+  load.lengths = length_spread_of(flags.lengths);
+  if (load.lengths.kind == predict::LengthKind::listed) {
+    const auto mean = mean_length(load.lengths.listed);
+    load.prompt_tokens = mean.prompt_tokens;
+    load.output_tokens = mean.output_tokens;
+  }
   return load;
 }
 
@@ -114,6 +156,16 @@ Calibration calibrated(const std::string& path, const ServeFlags& flags, const p
   return found;
 }
 
+/// A file of lengths says them all.
+void refuse_stated_lengths(const CLI::App& command, const ServeFlags& flags) {
+  if (!flags.lengths.ends_with(".csv")) return;
+  for (const char* name : {"--prompt-tokens", "--output-tokens"}) {
+    if (command.count(name) > 0) {
+      fail(ErrorKind::usage, "{} changes nothing here: {} says the lengths. Leave it out.", name, flags.lengths);
+    }
+  }
+}
+
 Calibration of_program(const ServeFlags& flags, predict::ProductType weights) {
   const auto& known = predict::known_stack(flags.server, weights);
   Calibration found{known.fitted, flags.server, known.source, {}};
@@ -138,12 +190,15 @@ void add_serve_flags(CLI::App& command, ServeFlags& f) {
   option("--rate", f.rate, "Hold this many requests a second, which arrive by chance")->check(CLI::Range(1e-6, 1e9));
   option("--concurrency", f.concurrency, "Hold this many clients, each of which waits for its answer")
       ->check(CLI::Range(1, 1 << 24));
-  option("--prompt-tokens", f.prompt_tokens, "Take prompts of this length")
+  option("--prompt-tokens", f.prompt_tokens, "Take prompts of this length, on average")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
-  option("--output-tokens", f.output_tokens, "Take answers of this length")
+  option("--output-tokens", f.output_tokens, "Take answers of this length, on average")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
+  option("--lengths", f.lengths,
+         "Draw lengths around them, uniform:0.5 or lognormal:1, or from the columns input and output of this CSV")
+      ->type_name("SPREAD");
   option("--slo", f.limits, "Keep a limit, such as 'ttft p99<1s'; may be repeated")->allow_extra_args(false);
   option("--on", f.devices,
          "Try this device: a name, or a device file [those whose kernels were measured]; may be repeated")
@@ -154,6 +209,11 @@ void add_serve_flags(CLI::App& command, ServeFlags& f) {
       ->allow_extra_args(false);
   option("--sequences", f.sequences, "Let a server run this many sequences at once")
       ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  option("--step-tokens", f.step_tokens,
+         "Let a step take this many tokens, of prompts and answers [8192, or twice what runs at once]")
+      ->check(CLI::Range(1, 1 << 24));
+  option("--routing", f.routing, "Send a request to the replica with the least_work, or to all in turn: round_robin")
       ->capture_default_str();
   command.add_flag("--disaggregate", f.disaggregated, "Give prompts servers of their own")->group(kServeGroup);
   option("--seed", f.seed, "Draw arrivals from this seed")->check(CLI::Range(0, 1 << 30))->capture_default_str();
@@ -166,6 +226,7 @@ bool is_serve_asked(const CLI::App& command, const ServeFlags& flags) {
     effective.emplace_back("--calibrate");
     effective.emplace_back("--json");
     refuse_others(command, effective, "a served model is not trained");
+    refuse_stated_lengths(command, flags);
     return true;
   }
   for (const char* name : kServeOnly) {
@@ -186,6 +247,13 @@ void print_service(const ServeFlags& flags, const std::string& calibrate, bool a
   asked.limits = limits_of(flags.limits);
   asked.disaggregated = flags.disaggregated;
   asked.most_sequences = flags.sequences;
+  asked.routing = choice_of<predict::Routing>(flags.routing, "--routing");
+  if (flags.step_tokens > 0) asked.step_tokens = flags.step_tokens;
+  if (flags.step_tokens > 0 && flags.step_tokens < flags.sequences) {
+    fail(ErrorKind::usage,
+         "--step-tokens {}: {} sequences at once each take a token of a step. Add --sequences {} or less.",
+         flags.step_tokens, flags.sequences, flags.step_tokens);
+  }
   std::vector<std::string> devices(kUsualDevices.begin(), kUsualDevices.end());
   if (!flags.devices.empty()) devices = flags.devices;
   for (const auto& name : devices) {

@@ -15,11 +15,14 @@ struct ServeFlags {
   std::int64_t concurrency = 0;
   std::int64_t prompt_tokens = 1024;
   std::int64_t output_tokens = 256;
+  std::string lengths;
   std::vector<std::string> limits;
   std::vector<std::string> devices;
   std::string splits;
   std::vector<std::string> prices;
   std::int64_t sequences = 256;
+  std::int64_t step_tokens = 0;
+  std::string routing = "least_work";
   bool disaggregated = false;
   std::int64_t seed = 1;
   std::string markdown;

@@ -10,11 +10,11 @@ namespace {
 
 constexpr JsonLimits kResultLimits{64u << 20, 64, 4'000'000};
 
-/// The median of a time, in seconds.
+/// The median of a time, in seconds. A time per token has no beginning: it is listed under from_schedule alone.
 std::optional<double> median_of(const load::LoadPoint& point, load::Metric metric) {
   for (const auto& summary : point.times) {
     if (summary.metric != metric) continue;
-    for (const auto& one : summary.from_send) {
+    for (const auto& one : metric == load::Metric::tpot ? summary.from_schedule : summary.from_send) {
       if (one.quantile == 0.5 && one.ns) return 1e-9 * *one.ns;
     }
   }
@@ -44,7 +44,9 @@ predict::ServingRow row_of(const load::LoadPoint& point, const PointsAsked& aske
   const double latency = *row.first_token_seconds + (row.point.output_tokens - 1) * *row.token_seconds;
   row.point.concurrency = point.arrivals.clients ? static_cast<double>(*point.arrivals.clients)
                                                  : std::max(1.0, point.answered_per_second * latency);
-  if (point.growth > 0.05) why = "the server did not keep up, so that its times are those of a queue";
+  // In a closed loop nothing piles up: its latency grows by chance alone.
+  if (!point.arrivals.clients && point.growth > 0.05)
+    why = "the server did not keep up, so that its times are those of a queue";
   return row;
 }
 

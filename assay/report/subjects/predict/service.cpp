@@ -19,6 +19,8 @@ std::string load_text(const ServiceAnswer& answer) {
   auto text = answer.rate_per_second ? fmt::format("{:.4g} requests/s", *answer.rate_per_second)
                                      : fmt::format("{} clients", answer.concurrency.value_or(1));
   text += fmt::format(" of {} tokens in and {} out", answer.prompt_tokens, answer.output_tokens);
+  if (answer.lengths) text += " on average";
+  if (answer.length_width) text += fmt::format(", {}:{:g}", name_of(*answer.lengths), *answer.length_width);
   for (const auto& limit : answer.limits) {
     text += fmt::format(", {} p{:g} < {}", name_of(limit.time), 100 * limit.quantile, time_text(limit.seconds));
   }
@@ -93,6 +95,8 @@ void add_best(Document& document, const ServiceAnswer& answer) {
                   best.limit, std::max(1.0, best.mean_batch), time_text(best.step.total() + best.fixed_seconds),
                   time_text(best.step.products + best.step.head), time_text(best.step.attention),
                   time_text(best.step.collectives), time_text(best.fixed_seconds), 100 * best.prompt_share, best.room));
+  document.paragraph(fmt::format("A prompt waits {} in the queue in the median, and {} at p99.",
+                                 time_text(best.queue_seconds.p50), time_text(best.queue_seconds.p99)));
   if (answer.advice.empty()) return;
   document.heading("What would help, by how much more one server then holds");
   for (const auto& one : answer.advice) document.item(fmt::format("{:.2f} x  {}", one.gain, one.change));
