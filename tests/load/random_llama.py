@@ -27,7 +27,7 @@ class Size:
     kind: str
 
 
-SIZES = {"small": Size(64, 2, 4, 128, "F16"), "medium": Size(512, 12, 8, 1408, "F32")}
+SIZES = {"small": Size(256, 2, 4, 512, "F16"), "medium": Size(512, 12, 8, 1408, "F32")}
 # Names of config.json, and those of a GGUF file.
 FIELDS = {
     "hidden_size": "embedding_length",
