@@ -1,10 +1,10 @@
-"""vLLM's own server on the weights of a GGUF file, without a download. Run it with the Python of vLLM's environment, which
-`assay worker install vllm` makes.
+"""vLLM's own server on the weights of a GGUF file, without a download. Run it with the Python of vLLM's environment,
+which `assay worker install vllm` makes.
 
 usage: random_vllm.py GGUF FOLDER PORT
 
-The weights are written to FOLDER as safetensors with config.json and the tokenizer. Where the server answers, its address
-is printed; it ends with this process.
+The weights are written to FOLDER as safetensors with config.json and the tokenizer. Where the server answers, its
+address is printed; it ends with this process.
 """
 
 import os
