@@ -1,5 +1,5 @@
-"""model_onnx.transcript comes true where ONNX Runtime is installed, function.transcript where PyTorch is;
-first_minute.test has known numbers."""
+"""model_onnx.transcript comes true where ONNX Runtime is installed, function.transcript and template.transcript where
+PyTorch is; first_minute.test has known numbers."""
 
 import subprocess
 
@@ -25,3 +25,8 @@ def test_the_first_minute_with_a_file_of_ones_own(tmp_path):
 def test_the_first_minute_with_a_function_of_ones_own(tmp_path):
     python_of("pytorch")
     follow(HERE / "function.transcript", tmp_path, ASSAY_ENVIRONMENTS=str(ENVIRONMENTS), **SHORT)
+
+
+def test_a_function_that_cannot_be_measured_is_answered_by_a_template(tmp_path):
+    python_of("pytorch")
+    follow(HERE / "template.transcript", tmp_path, ASSAY_ENVIRONMENTS=str(ENVIRONMENTS), **SHORT)
