@@ -87,4 +87,5 @@ def make_full_store(user):
     with sqlite3.connect(user.path / "assay.db") as database:
         make_primitives(database)
         rename_runtime(database)
+        database.execute("UPDATE record SET trusted = 1")  # whatever else this machine does meanwhile
         keep(database, "prediction", said)
