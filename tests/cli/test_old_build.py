@@ -105,13 +105,9 @@ def table(request):
     """Rows that are printed when all points were tried."""
     rows = []
     yield rows
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:
-        return  # a process of xdist
-    reporter.write_line("")
-    reporter.write_line("point | held by | old build | this build | what the old one does")
-    for row in rows:
-        reporter.write_line(" | ".join(row))
+    with request.config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
+        print("\npoint | held by | old build | this build | what the old one does")
+        print("\n".join(" | ".join(row) for row in rows))
 
 
 @pytest.mark.parametrize(("point", "file", "words"), points(), ids=lambda text: text[:40])
