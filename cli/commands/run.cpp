@@ -7,13 +7,15 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/text/units.hpp"
+#include "assay/platform/cgroup.hpp"
+#include "assay/platform/cpus.hpp"
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/report.hpp"
 #include "assay/report/results/results.hpp"
 #include "assay/report/results/roofs/missing_peak.hpp"
+#include "assay/report/subjects/verdicts/run_answer.hpp"
 #include "assay/store/expected_duration.hpp"
 #include "cli/command.hpp"
-#include "cli/commands/run_answer.hpp"
 #include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
@@ -216,6 +218,15 @@ void say_nothing_measured(const report::ReportData& data, store::Store& store, c
                progress.done == 0 ? "before" : time_ago(last).c_str());
 }
 
+compare::Material material_of(store::Store& store, const std::string& campaign) {
+  const store::Filter filter{.campaign = campaign};
+  return {.trials = store.trials(filter), .rows = store.runs(filter), .calibrations = compare::calibrations(store)};
+}
+
+report::CpuRoom cpu_room() {
+  return {static_cast<std::int64_t>(platform::allowed_cpus().size()), platform::read_cgroup_limits().cpus};
+}
+
 /// Below the table: settings that were given and do nothing, so that equal rows are no riddle.
 std::string inert_text(const plan::Catalog& catalog, const plan::Campaign& campaign) {
   std::string out;
@@ -267,7 +278,7 @@ int run(RunOptions o, const CLI::App& command) {
   const auto data = report_of(*store, id);
   print(o.json ? report::json_report(data).dump(2) + "\n"
                : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign) +
-                     verdicts_text(*store, id));
+                     report::run_verdicts(material_of(*store, id)));
   const auto& progress = data.campaigns.at(0).progress;
   const bool measured = progress.done > before.done;
   if (before.done > 0 && !measured && progress.ready + progress.leased == 0) say_nothing_measured(data, *store, id);
@@ -278,7 +289,7 @@ int run(RunOptions o, const CLI::App& command) {
     if (stop.by_signal()) return kExitStopped;
   }
   if (measured && progress.failed == 0 && !o.work.quiet && !o.json) {
-    std::fputs(next_text(campaign, catalog, o.words, data.results).c_str(), stderr);
+    std::fputs(report::next_command(campaign, catalog, o.words, data.results, cpu_room()).c_str(), stderr);
   }
   return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
 }

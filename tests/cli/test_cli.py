@@ -193,6 +193,15 @@ def test_the_transcript_comes_true(transcript, tmp_path):
     follow(transcript, tmp_path)
 
 
+def wrong_with(step, done):
+    """What is not as the transcript says; None where all is."""
+    if done.returncode != step.code:
+        return f"exit code {done.returncode} in place of {step.code}"
+    if not matches(step.stdout, done.stdout):
+        return "stdout is another"
+    return None if matches(step.stderr, done.stderr) else "stderr is another"
+
+
 def follow(transcript, folder, **variables):
     """Does what the transcript says in that folder, with these variables for every command."""
     for step in read_transcript(transcript.read_text()):
@@ -203,9 +212,8 @@ def follow(transcript, folder, **variables):
         done = run_step(folder, step)
         place = f"{transcript.name}:{step.line}: assay {shlex.join(step.command)}"
         whole = f"{place}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}--- exit {done.returncode}"
-        assert done.returncode == step.code, f"exit code {done.returncode} in place of {step.code}: {whole}"
-        assert matches(step.stdout, done.stdout), f"stdout is another: {whole}"
-        assert matches(step.stderr, done.stderr), f"stderr is another: {whole}"
+        wrong = wrong_with(step, done)
+        assert wrong is None, f"{wrong}: {whole}"
 
 
 def test_a_transcript_that_does_not_come_true_is_seen():

@@ -1,4 +1,5 @@
-"""model_onnx.transcript comes true where ONNX Runtime is installed; first_minute.test has known numbers."""
+"""model_onnx.transcript comes true where ONNX Runtime is installed, function.transcript and template.transcript where
+PyTorch is; first_minute.test has known numbers."""
 
 import subprocess
 
@@ -19,3 +20,13 @@ for name, batch in (("model", "n"), ("fixed", 8)):
 def test_the_first_minute_with_a_file_of_ones_own(tmp_path):
     subprocess.run([python_of("onnxruntime"), "-c", WRITE], cwd=tmp_path, check=True, timeout=120)
     follow(HERE / "model_onnx.transcript", tmp_path, ASSAY_ENVIRONMENTS=str(ENVIRONMENTS), **SHORT)
+
+
+def test_the_first_minute_with_a_function_of_ones_own(tmp_path):
+    python_of("pytorch")
+    follow(HERE / "function.transcript", tmp_path, ASSAY_ENVIRONMENTS=str(ENVIRONMENTS), **SHORT)
+
+
+def test_a_function_that_cannot_be_measured_is_answered_by_a_template(tmp_path):
+    python_of("pytorch")
+    follow(HERE / "template.transcript", tmp_path, ASSAY_ENVIRONMENTS=str(ENVIRONMENTS), **SHORT)

@@ -1,22 +1,12 @@
 """The head of a report answers the question before it lists what it rests on: fastest of what, against what, proved."""
 
-import json
 import re
 import sqlite3
 
 import pytest
-from reporting import FAKE, FORM
+from reporting import FAKE, FORM, rename_runtime
 
 pytestmark = pytest.mark.skipif(not FORM.exists(), reason="the page was not built: node or npm is missing")
-
-
-def rename_runtime(database):
-    """Trials that were measured with a variable become those of another worker."""
-    for key, text in database.execute("SELECT key, json FROM trial WHERE json LIKE '%ASSAY_FAKE_SCALE%'").fetchall():
-        trial = json.loads(text)
-        del trial["settings"]["env"]
-        trial["worker"] = {"name": "other", "release": "2.0"}
-        database.execute("UPDATE trial SET json = ? WHERE key = ?", (json.dumps(trial), key))
 
 
 def head_of(user, scale, runs):

@@ -9,8 +9,8 @@ import pytest
 from reporting import FORM, ROOT
 
 pytestmark = pytest.mark.skipif(not FORM.exists(), reason="the page was not built: node or npm is missing")
-PICTURES = ["waterfall", "phases", "layers-1", "settings-1", "throughput-1", "latency-1", "roofline-1", "nodes",
-            "residuals-1", "history-dates-1", "run-order"]  # fmt: skip
+PICTURES = ["fastest", "waterfall", "phases", "layers-1", "settings-1", "throughput-1", "latency-1", "roofline-1",
+            "nodes", "scores-1", "residuals-1", "history-dates-1", "run-order"]  # fmt: skip
 LOOKS = [(1280, False), (1280, True), (400, False), (400, True)]
 
 # Of each figure: which series have no mark in their colour, and how large the drawing is.
@@ -121,6 +121,23 @@ def test_the_data_behind_a_picture_can_be_saved(page, browser, tmp_path):
     assert json.loads((tmp_path / "throughput-1.json").read_text()) == picture
     lines = (tmp_path / "throughput-1.csv").read_text().splitlines()
     assert len(lines) == 1 + sum(len(series["marks"]) for series in picture["series"])
+
+
+def test_which_is_fastest_and_scores_of_predictions_have_their_pictures(page):
+    """The law of the fake worker: 300 us, and twice that for the other runtime. Layers a and b take 60 us, and nothing
+    else is predicted for one device; what was measured before the prediction does not count."""
+    pictures = {one["id"]: one for one in data_of(page)["pictures"]}
+    fastest = pictures["fastest"]
+    assert fastest["x"]["categories"] == ["fake 1.0.0", "other 2.0"]
+    [own, other] = fastest["series"][0]["marks"]
+    assert own["ringed"] and own["text"] == "1.00" and own["note"] == "300 us"
+    assert other["text"] == "2.00" and other["note"].startswith("600 us, ")
+    scores = pictures["scores-1"]
+    assert scores["question"] == "Can the prediction be believed?" and scores["x"]["categories"] == ["1"]
+    assert [one["name"].split(" ")[0:2] for one in scores["series"]] == [
+        ["predicted,", "with"], ["measured", "after"], ["measured", "before"]]  # fmt: skip
+    [said] = scores["series"][0]["marks"]
+    assert said["y"] == pytest.approx(0.06) and said["low"] <= said["y"] <= said["high"]
 
 
 def test_numbers_are_those_of_the_store(page, store):

@@ -105,11 +105,18 @@ std::string usage_text(const Asked& asked, std::int64_t tokens) {
                      asked.words + tokens);
 }
 
+/// What an answer, or an event of it, says that it is; some clients leave out others.
+const char* object_of(const Asked& asked) {
+  if (!asked.chat) return "text_completion";
+  return asked.stream ? "chat.completion.chunk" : "chat.completion";
+}
+
 std::string whole_answer(const Asked& asked) {
   if (!asked.completion) return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
   const auto text = asked.chat ? R"("message":{"role":"assistant","content":" x"})" : R"("text":" x")";
-  const auto body = fmt::format(R"({{"id":"null","choices":[{{"index":0,{},"finish_reason":"length"}}],{}}})", text,
-                                usage_text(asked, asked.tokens));
+  const auto body =
+      fmt::format(R"({{"id":"null","object":"{}","choices":[{{"index":0,{},"finish_reason":"length"}}],{}}})",
+                  object_of(asked), text, usage_text(asked, asked.tokens));
   return fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(),
                      body);
 }
@@ -346,10 +353,10 @@ void NullServer::Loop::answer(std::size_t slot, std::int64_t now) {
       service_.chunks > 0 ? service_.chunks : (peer.asked.tokens + service_.tokens - 1) / service_.tokens;
   if (peer.chunk == 0)
     peer.out += "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-  static const std::string kText =
-      null::as_event(R"({"id":"null","choices":[{"index":0,"text":" x","finish_reason":null}]})");
-  static const std::string kDelta =
-      null::as_event(R"({"id":"null","choices":[{"index":0,"delta":{"content":" x"},"finish_reason":null}]})");
+  static const std::string kText = null::as_event(
+      R"({"id":"null","object":"text_completion","choices":[{"index":0,"text":" x","finish_reason":null}]})");
+  static const std::string kDelta = null::as_event(
+      R"({"id":"null","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" x"},"finish_reason":null}]})");
   do {
     peer.out += peer.asked.chat ? kDelta : kText;
     ++peer.chunk;
@@ -358,8 +365,9 @@ void NullServer::Loop::answer(std::size_t slot, std::int64_t now) {
     wakes_.push({now + service_.gap_ns, slot, peer.generation});
     return flush(slot);
   }
-  peer.out += null::as_event(
-      fmt::format(R"({{"id":"null","choices":[],{}}})", null::usage_text(peer.asked, chunks * service_.tokens)));
+  peer.out +=
+      null::as_event(fmt::format(R"({{"id":"null","object":"{}","choices":[],{}}})", null::object_of(peer.asked),
+                                 null::usage_text(peer.asked, chunks * service_.tokens)));
   peer.out += null::as_event("[DONE]") + "0\r\n\r\n";
   finish_answer(slot, now);
 }

@@ -8,6 +8,15 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+/// The hypervisor took a quarter of two CPUs' time.
+std::optional<RankResult> stolen_result(const Order& /*order*/, std::size_t /*number*/) {
+  auto result = good_result();
+  result.disturbance.window_ns = 10 * kSecondNs;
+  result.disturbance.cpus = 2;
+  result.disturbance.steal_ns = 5 * kSecondNs;
+  return result;
+}
+
 TEST_F(AgentTest, carries_out_every_run_once_and_ends) {
   plan(3);
   EXPECT_EQ(work(), AgentEnd::nothing_left);
@@ -81,13 +90,7 @@ TEST_F(AgentTest, goes_on_with_a_run_while_the_store_is_away) {
 TEST_F(AgentTest, measures_a_disturbed_run_again_as_often_as_it_may) {
   plan(1);
   queue_.measure.retries = 2;
-  launcher_.result = [](const Order&, std::size_t) {
-    auto result = good_result();
-    result.disturbance.window_ns = 10 * kSecondNs;
-    result.disturbance.cpus = 2;
-    result.disturbance.steal_ns = 5 * kSecondNs;
-    return result;
-  };
+  launcher_.result = stolen_result;
   EXPECT_EQ(work(), AgentEnd::nothing_left);
   std::vector<std::pair<std::int64_t, bool>> seen;
   for (const auto& one : queue_.records) seen.emplace_back(one.record.attempt, one.again);
@@ -99,13 +102,7 @@ TEST_F(AgentTest, measures_no_run_again_where_the_next_does_as_well) {
   plan(2);
   queue_.measure.retries = 2;
   options_.measure_again = false;
-  launcher_.result = [](const Order&, std::size_t) {
-    auto result = good_result();
-    result.disturbance.window_ns = 10 * kSecondNs;
-    result.disturbance.cpus = 2;
-    result.disturbance.steal_ns = 5 * kSecondNs;
-    return result;
-  };
+  launcher_.result = stolen_result;
   EXPECT_EQ(work(), AgentEnd::nothing_left);
   ASSERT_EQ(queue_.records.size(), 2U);
   for (const auto& one : queue_.records) EXPECT_FALSE(one.again || one.record.validity.trusted);

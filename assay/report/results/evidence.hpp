@@ -6,7 +6,7 @@
 #include "assay/compare/calibration.hpp"
 #include "assay/compare/history.hpp"
 #include "assay/model/prediction.hpp"
-#include "assay/predict/scaling.hpp"
+#include "assay/predict/calibration/score.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/results/roofs/roofline.hpp"
 #include "assay/report/subjects/layers.hpp"
@@ -46,6 +46,7 @@ struct Evidence {
   std::vector<tune::Tuning> tunings;
   std::vector<predict::ScalingPrediction> predictions;
   std::vector<ModelEvidence> models;
+  std::vector<predict::PredictionScore> scores;  ///< of predictions for which something was measured, newest first
 };
 
 /// The result that a page begins with: the fastest of the newest workload, gemm and triad apart. Null where no run gave

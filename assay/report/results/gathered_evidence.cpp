@@ -6,24 +6,31 @@
 
 #include "assay/model/tables/measured.hpp"
 #include "assay/report/results/results.hpp"
+#include "assay/report/results/scores.hpp"
 
 namespace assay::report {
 namespace {
 
 constexpr std::size_t kMostLayerTrials = 2;
+constexpr std::size_t kMostScored = 3;
 
 /// Artifacts of a kind that this release can read: a newer one's are left out, and no reason to write no page.
-template <typename T>
-std::vector<T> readable(store::Store& store, const char* kind) {
-  std::vector<T> out;
+template <typename Read>
+auto readable(store::Store& store, const char* kind, const Read& read) {
+  std::vector<decltype(read(store::Artifact{}))> out;
   for (const auto& artifact : store.artifacts(kind)) {
     try {
-      out.push_back(from_json<T>(artifact.content, kind));
+      out.push_back(read(artifact));
     } catch (const Error&) {
       continue;
     }
   }
   return out;
+}
+
+template <typename T>
+std::vector<T> readable(store::Store& store, const char* kind) {
+  return readable(store, kind, [&](const store::Artifact& one) { return from_json<T>(one.content, kind); });
 }
 
 void add_campaign(store::Store& store, const store::CampaignRow& campaign, std::set<std::string>& known,
@@ -112,6 +119,13 @@ void add_models(store::Store& store, Evidence& evidence) {
   }
 }
 
+/// Predictions, and how they did by the runs that are shown.
+void add_predictions(store::Store& store, Evidence& evidence) {
+  const auto kept = readable(store, kPredictionKind, kept_prediction);
+  for (const auto& one : kept) evidence.predictions.push_back(one.said);
+  evidence.scores = newest_scores(kept, step_truths(evidence.trials, evidence.runs), kMostScored);
+}
+
 }  // namespace
 
 std::string machine_words(store::Store& store, const std::string& id) {
@@ -141,7 +155,7 @@ Evidence gather_evidence(store::Store& store, const std::vector<store::CampaignR
   for (const auto& platform : platforms) evidence.machines.push_back(machine_words(store, platform));
   add_layers(store, evidence);
   evidence.tunings = readable<tune::Tuning>(store, "tuning");
-  evidence.predictions = readable<predict::ScalingPrediction>(store, "prediction");
+  add_predictions(store, evidence);
   add_models(store, evidence);
   return evidence;
 }

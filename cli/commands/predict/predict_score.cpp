@@ -4,57 +4,29 @@
 
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/hash.hpp"
-#include "assay/predict/calibration/score.hpp"
+#include "assay/report/results/scores.hpp"
 #include "assay/report/subjects/predict/score.hpp"
-#include "assay/store/store.hpp"
 #include "cli/command.hpp"
 
 namespace assay::cli {
 namespace {
 
-constexpr const char* kPredictionKind = "prediction";
 constexpr std::size_t kMostPublishedBytes = 16u << 20;
-constexpr std::size_t kShownDigits = 8;
 
 std::vector<predict::KeptPrediction> kept_predictions(store::Store& store, const ScoredStore& from) {
   const auto cluster = from.cluster.empty() ? "" : predict::read_cluster(from.cluster).name;
   std::vector<predict::KeptPrediction> kept;
-  for (const auto& one : store.artifacts(kPredictionKind)) {
-    auto said = from_json<predict::ScalingPrediction>(one.content, kPredictionKind);
-    if (!from.network.empty() && said.network != from.network) continue;
-    if (!from.cluster.empty() && said.cluster != cluster) continue;
-    kept.push_back({one.inputs_hash.substr(0, kShownDigits), one.created_utc, std::move(said)});
+  for (const auto& artifact : store.artifacts(report::kPredictionKind)) {
+    auto one = report::kept_prediction(artifact);
+    if (!from.network.empty() && one.said.network != from.network) continue;
+    if (!from.cluster.empty() && one.said.cluster != cluster) continue;
+    kept.push_back(std::move(one));
   }
   if (!kept.empty()) return kept;
   const auto where = store::shown_location(from.store);
   fail(ErrorKind::usage,
        "--score: {} has no prediction{}. Make one: assay predict NETWORK --cluster FILE --store {}, then measure.",
        where, from.network.empty() && from.cluster.empty() ? "" : " of that network and cluster", where);
-}
-
-/// Runs of training that ended well and were not disturbed, one process for each device.
-std::vector<predict::StepTruth> truths_of(store::Store& store, const ScoredStore& from) {
-  const store::Filter filter{.network = from.network};
-  std::map<std::string, Trial> trials;
-  for (const auto& row : store.trials(filter)) trials.emplace(row.id, row.trial);
-  std::vector<predict::StepTruth> truths;
-  for (const auto& run : store.runs(filter)) {
-    const auto& trial = trials.at(run.trial);
-    const auto& workload = trial.workload;
-    const bool counts = run.counted && run.trusted && run.outcome == OutcomeKind::ok && run.summary.median_ns;
-    if (!counts || workload.mode != Mode::train || trial.settings.instances.value_or(1) != 1) continue;
-    predict::StepTruth truth;
-    truth.source = fmt::format("{} [{}]", title(trial), run.platform.substr(0, kShownDigits));
-    truth.network = workload.network;
-    truth.devices = trial.placement.ranks;
-    truth.batch = workload.batch;
-    truth.precision = workload.precision;
-    truth.options = workload.options;
-    truth.started_utc = run.started_utc;
-    truth.seconds = 1e-9 * static_cast<double>(*run.summary.median_ns);
-    truths.push_back(std::move(truth));
-  }
-  return truths;
 }
 
 std::vector<predict::StepTruth> published_truths(const ScoreFlags& flags) {
@@ -93,7 +65,8 @@ void add_score_flags(CLI::App& command, ScoreFlags& flags) {
 void print_score(const ScoreFlags& flags, const ScoredStore& from, bool as_json) {
   const auto store = store::open_store(from.store, store::Access::read);
   const auto kept = kept_predictions(*store, from);
-  auto truths = truths_of(*store, from);
+  const store::Filter filter{.network = from.network};
+  auto truths = report::step_truths(store->trials(filter), store->runs(filter));
   if (!flags.published.empty()) {
     const auto published = published_truths(flags);
     truths.insert(truths.end(), published.begin(), published.end());
@@ -107,11 +80,11 @@ void keep_prediction(const std::string& store, const json& inputs, predict::Scal
   const auto where = store::shown_location(store);
   const auto hash = hash_hex(canonical_json(inputs));
   const auto content = to_json(said);
-  const auto kept = opened->artifacts(kPredictionKind);
+  const auto kept = opened->artifacts(report::kPredictionKind);
   const auto found = std::find_if(kept.begin(), kept.end(),
                                   [&](const auto& one) { return one.inputs_hash == hash && one.content == content; });
   if (found == kept.end()) {
-    opened->put_artifact(kPredictionKind, hash, content);
+    opened->put_artifact(report::kPredictionKind, hash, content);
     said.notes.push_back(
         fmt::format("Kept in {}: once it was measured, assay predict --score --store {} scores it.", where, where));
   } else {

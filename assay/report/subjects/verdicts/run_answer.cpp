@@ -1,4 +1,4 @@
-#include "cli/commands/run_answer.hpp"
+#include "assay/report/subjects/verdicts/run_answer.hpp"
 
 #include <fmt/ranges.h>
 
@@ -7,16 +7,14 @@
 #include <set>
 
 #include "assay/compare/families.hpp"
-#include "assay/platform/cgroup.hpp"
-#include "assay/platform/cpus.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/table.hpp"
 #include "assay/stats/interval.hpp"
 
-namespace assay::cli {
+namespace assay::report {
 namespace {
 
-constexpr std::size_t kMostSides = 8;  // beyond that, lines below a table help nobody
+constexpr std::size_t kMostAnswerSides = 8;  // beyond that, lines below a table help nobody
 
 bool is_one_workload(const std::vector<store::TrialRow>& trials) {
   return std::all_of(trials.begin(), trials.end(), [&](const store::TrialRow& row) {
@@ -37,8 +35,8 @@ std::string verdict_line(const compare::Comparison& c) {
   if (!c.ratio || !c.ratio_interval || std::min(c.a.runs, c.b.runs) < enough) return "";
   const bool slower = *c.ratio > 1;
   const auto percent = [](double ratio) { return 100 * std::fabs(ratio - 1); };
-  const auto second = report::fit(name_of_side(c.b.trial, c.a.trial), 100);
-  const auto first = report::fit(name_of_side(c.a.trial, c.b.trial), 100);
+  const auto second = fit(name_of_side(c.b.trial, c.a.trial), 100);
+  const auto first = fit(name_of_side(c.a.trial, c.b.trial), 100);
   if (c.verdict == compare::Verdict::no_difference || c.verdict == compare::Verdict::undecided) {
     return fmt::format("{}: no proved difference to {}: {:+.1f} % ({:+.1f} to {:+.1f} %)\n", second, first,
                        100 * (*c.ratio - 1), 100 * (c.ratio_interval->low - 1), 100 * (c.ratio_interval->high - 1));
@@ -48,12 +46,12 @@ std::string verdict_line(const compare::Comparison& c) {
                      slower ? "more" : "less", first, low, high);
 }
 
-bool was_disturbed(const report::Result& result) {
+bool was_disturbed(const Result& result) {
   return result.ok > 0 && result.untrusted == result.ok;
 }
 
 /// " (neighbours, steal)": what disturbed these runs.
-std::string reasons_of(const std::vector<report::Result>& results) {
+std::string reasons_of(const std::vector<Result>& results) {
   std::set<std::string> codes;
   for (const auto& result : results) {
     for (const auto& reason : result.details.reasons) {
@@ -74,14 +72,11 @@ bool is_open_to_threads(const plan::Campaign& campaign, const plan::Catalog& cat
 
 }  // namespace
 
-std::string verdicts_text(store::Store& store, const std::string& campaign) {
-  compare::Material material;
-  material.trials = store.trials({.campaign = campaign});
-  if (material.trials.size() < 2 || material.trials.size() > kMostSides || !is_one_workload(material.trials)) return "";
-  material.rows = store.runs({.campaign = campaign});
-  material.calibrations = compare::calibrations(store);
+std::string run_verdicts(const compare::Material& material) {
+  const auto& trials = material.trials;
+  if (trials.size() < 2 || trials.size() > kMostAnswerSides || !is_one_workload(trials)) return "";
   std::vector<compare::Selector> sides;
-  for (const auto& row : material.trials) sides.emplace_back("trial:" + row.id, store.campaigns(), material.trials);
+  for (const auto& row : trials) sides.emplace_back("trial:" + row.id, std::vector<store::CampaignRow>{}, trials);
   std::string out;
   for (const auto& family : compare::compare_all(material, sides, compare::FamilyReference::first).all) {
     for (const auto& pair : family.pairs) {
@@ -91,23 +86,24 @@ std::string verdicts_text(store::Store& store, const std::string& campaign) {
   return out;
 }
 
-std::string next_text(const plan::Campaign& campaign, const plan::Catalog& catalog,
-                      const std::vector<std::string>& words, const std::vector<report::Result>& results) {
+std::string next_command(const plan::Campaign& campaign, const plan::Catalog& catalog,
+                         const std::vector<std::string>& words, const std::vector<Result>& results,
+                         const CpuRoom& room) {
   if (!results.empty() && std::all_of(results.begin(), results.end(), was_disturbed)) {
     return fmt::format("assay: every run was disturbed{}, so that times may be too long\nNext: assay doctor\n",
                        reasons_of(results));
   }
-  const auto cpus = static_cast<std::int64_t>(platform::allowed_cpus().size());
-  if (!is_open_to_threads(campaign, catalog) || cpus < 2) return "";
+  if (!is_open_to_threads(campaign, catalog) || room.cpus < 2) return "";
   std::string command = "assay";
   for (const auto& word : words) {
-    if (word != "--again") command += " " + report::shell_word(word);
+    if (word != "--again") command += " " + shell_word(word);
   }
-  const auto quota = platform::read_cgroup_limits().cpus;
-  if (!quota || *quota >= static_cast<double>(cpus)) return fmt::format("Next: {} --threads 1,{}\n", command, cpus);
+  if (!room.quota || *room.quota >= static_cast<double>(room.cpus)) {
+    return fmt::format("Next: {} --threads 1,{}\n", command, room.cpus);
+  }
   return fmt::format(
-      "assay: a quota allows {:.4g} of {} CPUs; threads beyond it stop each other\nNext: {} --threads {}\n", *quota,
-      cpus, command, std::max<std::int64_t>(1, static_cast<std::int64_t>(*quota)));
+      "assay: a quota allows {:.4g} of {} CPUs; threads beyond it stop each other\nNext: {} --threads {}\n",
+      *room.quota, room.cpus, command, std::max<std::int64_t>(1, static_cast<std::int64_t>(*room.quota)));
 }
 
-}  // namespace assay::cli
+}  // namespace assay::report
