@@ -90,6 +90,36 @@ def test_two_clusters_stand_beside_each_other(assay, slow_links):
     assert "Beside 2,048 x 8 H100" in text and "what changes both alike cancels" in text
 
 
+def test_other_devices_and_other_links_stand_beside_each_other(assay, tmp_path):
+    """H100 with 400 Gbit beside B200 with 100 Gbit: one table, ratios, and a range wider than that of one device."""
+    text = CLUSTER.read_text().replace("400 Gbit/s", "100 Gbit/s").replace("2,048 x 8 H100, 400", "2,048 x 8 B200, 100")
+    text = text.replace("device: {name: h100, peak: 989 TFLOP/s, memory_bandwidth: 3350 GB/s, memory: 80 GB}", "")
+    path = tmp_path / "b200.yaml"
+    path.write_text(text + "device: {name: b200}\n")
+    asked = [*SEARCH, "--devices", "64", "--tokens", "1T"]
+    said = json.loads(assay(*asked, "--cluster", CLUSTER, "--cluster", path, "--json").stdout)
+    (alone,) = json.loads(assay(*asked, "--cluster", path, "--json").stdout)["points"]
+    first, other = said["points"]
+    assert other["best"] == alone["best"] and other["bill"] == alone["bill"]
+    (ratio,) = said["ratios"]
+    step = ratio["step"]
+    assert step["ratio"] == pytest.approx(other["best"]["seconds"] / first["best"]["seconds"])
+    # B200 has 2.27 times the peak of H100: less than that is gained, and something is.
+    assert 1 / 2.27 < step["ratio"] < 1
+    # Laws of two devices, each off by 5 %, do not cancel: e^(1.645 sqrt(2) .05) = 1.123.
+    assert step["high"] / step["ratio"] > 1.123
+    assert step["low"] < step["ratio"] < step["high"]
+    assert ratio["price_ratio"] == pytest.approx(other["bill"]["price"] / first["bill"]["price"])
+    assert ratio["energy_ratio"] == pytest.approx(other["bill"]["energy_kwh"] / first["bill"]["energy_kwh"])
+    text = " ".join(assay(*asked, "--cluster", CLUSTER, "--cluster", path).stdout.split())
+    assert "The devices differ, so that errors of their laws are added." in text
+    # The memory of the chosen cluster's device, not of the first one's: 180 GB and 80 GB.
+    chosen = said["points"][said["chosen"]]["cluster"]
+    assay(*asked, "--cluster", CLUSTER, "--cluster", path, "--pictures", "pictures")
+    drawn = (tmp_path / "pictures" / "memory.svg").read_text()
+    assert "B200" in chosen and "a device has 180 GiB" in drawn
+
+
 def test_a_published_training_has_its_goodput_price_and_energy(assay):
     said = json.loads(assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--json").stdout)
     (plan,) = said["plans"]
