@@ -45,6 +45,26 @@ void describe(V& v, LayerTime& l) {
   v("activation_bytes", l.activation_bytes);
 }
 
+/// The step of one rank of a job whose ranks were read together.
+struct RankLayers {
+  std::int64_t rank = 0;
+  std::string file;
+  double forward_seconds = 0;
+  double backward_seconds = 0;
+  double update_seconds = 0;
+  double load_seconds = 0;
+};
+
+template <typename V>
+void describe(V& v, RankLayers& r) {
+  required(v, "rank", r.rank);
+  required(v, "file", r.file);
+  v("forward_seconds", r.forward_seconds);
+  v("backward_seconds", r.backward_seconds);
+  v("update_seconds", r.update_seconds);
+  v("load_seconds", r.load_seconds);
+}
+
 /// What one step on one device consists of.
 struct LayerTable {
   std::string name;
@@ -55,6 +75,8 @@ struct LayerTable {
   double stored_bytes = 0;        ///< of a batch, where it is read from
   double transfer_seconds = 0;    ///< from the node's memory to the device's
   double update_seconds = 0;
+  std::vector<RankLayers> ranks;  ///< that it was made from; empty: from one
+  std::string why_not_joined;     ///< where layers are those of one rank alone, because others have other layers: which
 
   double forward_seconds() const;
   double backward_seconds() const;
@@ -75,6 +97,8 @@ void describe(V& v, LayerTable& t) {
   v("stored_bytes", t.stored_bytes);
   v("transfer_seconds", t.transfer_seconds);
   v("update_seconds", t.update_seconds);
+  v("ranks", t.ranks);
+  v("why_not_joined", t.why_not_joined);
 }
 
 struct Training {

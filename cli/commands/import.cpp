@@ -10,7 +10,7 @@
 #include "assay/measure/agent/agent.hpp"
 #include "assay/model/tables/llama_bench.hpp"
 #include "assay/model/tables/prototype.hpp"
-#include "assay/predict/layer_source.hpp"
+#include "assay/predict/layer_sources/kineto_ranks.hpp"
 #include "assay/predict/traces/gpu_trace.hpp"
 #include "assay/predict/traces/gzip.hpp"
 #include "assay/report/subjects/load.hpp"
@@ -33,8 +33,30 @@ struct ImportFlags {
   std::string server;
 };
 
+using Align = report::Table::Align;
+
 std::string duration(double seconds) {
   return format_duration(1e9 * seconds);
+}
+
+/// Ranks that were read together, and what the table has of them.
+std::string ranks_of(const predict::LayerTable& table) {
+  report::Table shown({{"rank", Align::right},
+                       {"forward", Align::right},
+                       {"backward", Align::right},
+                       {"update", Align::right},
+                       {"load", Align::right},
+                       {"file"}});
+  for (const auto& rank : table.ranks) {
+    shown.add({std::to_string(rank.rank), duration(rank.forward_seconds), duration(rank.backward_seconds),
+               duration(rank.update_seconds), duration(rank.load_seconds), rank.file});
+  }
+  const auto text = shown.text(terminal_width());
+  if (table.why_not_joined.empty()) {
+    return text + fmt::format("Every time above is the median over {} ranks.\n", table.ranks.size());
+  }
+  return text + fmt::format("Layers differ: {}. The table is {}, the rank that computes longest.\n",
+                            table.why_not_joined, shown_path(table.name));
 }
 
 /// What was found, and the layers that take longest.
@@ -46,7 +68,6 @@ std::string summary_of(const predict::LayerTable& table) {
   const auto seconds = [](const auto& layer) { return layer.forward_seconds + layer.backward_seconds; };
   std::stable_sort(layers.begin(), layers.end(), [&](const auto& a, const auto& b) { return seconds(a) > seconds(b); });
   layers.resize(std::min(layers.size(), kShown));
-  using Align = report::Table::Align;
   report::Table shown(
       {{"longest"}, {"forward", Align::right}, {"backward", Align::right}, {"gradients", Align::right}});
   for (const auto& layer : layers) {
@@ -56,6 +77,7 @@ std::string summary_of(const predict::LayerTable& table) {
                format_bytes(static_cast<std::int64_t>(bytes))});
   }
   text += shown.text(terminal_width());
+  if (!table.ranks.empty()) text += "\n" + ranks_of(table);
   if (!(table.backward_seconds() > 0)) {
     text += "Only inference is in it: predict has no backward pass and no gradients to go by.\n";
   }
@@ -71,12 +93,27 @@ std::string read_trace(const std::string& path) {
   return naming(path, [&] { return predict::unpack_gzip(text, predict::kMostTraceBytes); });
 }
 
-void import_layers(const ImportFlags& o, const std::string& text) {
-  if (o.files.size() > 1) {
-    fail(ErrorKind::usage, "{} files: only runs of the prototype are read together. Give one profile.", o.files.size());
+/// Ranks of one job, one profile at a time: a large job's profiles do not fit into memory together.
+predict::LayerTable import_ranks(const ImportFlags& o, std::string text) {
+  std::vector<predict::RankSteps> ranks;
+  for (const auto& file : o.files) {
+    if (!ranks.empty()) text = read_trace(file);
+    if (!predict::layer_sources::kineto.recognises(text)) {
+      fail(
+          ErrorKind::usage,
+          "{} files: {} is not what PyTorch's profiler wrote. Of several files only such ones, a file for each rank of "
+          "one job, and runs of the prototype are read together.",
+          o.files.size(), shown_path(file));
+    }
+    ranks.push_back(predict::rank_steps(text, file, *o.batch));
   }
-  if (!o.batch) fail(ErrorKind::usage, "--batch is missing: how many samples did the profiled step have?");
-  const auto table = predict::import_layers(text, o.files.front(), *o.batch);
+  return predict::joined_layers(std::move(ranks));
+}
+
+void import_layers(const ImportFlags& o, std::string text) {
+  if (!o.batch) fail(ErrorKind::usage, "--batch is missing: how many samples did the profiled step have on a device?");
+  const auto table =
+      o.files.size() > 1 ? import_ranks(o, std::move(text)) : predict::import_layers(text, o.files.front(), *o.batch);
   const auto written = to_json(table).dump(2) + "\n";
   if (!o.out.empty()) write_output(o.out, written);
   print(o.json ? written : summary_of(table));
@@ -160,8 +197,9 @@ void import_loads(const ImportFlags& o, const std::string& text) {
   print(o.json ? document : report::load_report(result, terminal_look()));
 }
 
-int import_files(const ImportFlags& o) {
-  const auto text = read_trace(o.files.front());
+int import_files(ImportFlags o) {
+  o.files = predict::trace_files(o.files);
+  auto text = read_trace(o.files.front());
   if (load::is_load_result(text)) {
     import_loads(o, text);
     return 0;
@@ -175,7 +213,7 @@ int import_files(const ImportFlags& o) {
   } else if (predict::is_json_object(text) && model::is_prototype(text)) {
     import_runs(o);
   } else {
-    import_layers(o, text);
+    import_layers(o, std::move(text));
   }
   return 0;
 }
@@ -185,13 +223,13 @@ void add_import(CLI::App& command, Invocation& invocation) {
   command
       .add_option(
           "trace", o->files,
-          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz; a "
-          "Chakra execution trace with "
+          "What PyTorch's profiler wrote (export_chrome_trace, record_shapes=True), .json or .json.gz, a file for each "
+          "rank of a job, or a folder of them; a Chakra execution trace with "
           "durations (.et, or JSON of chakra_trace_link); a profile of ONNX Runtime; counters of OpenVINO's "
           "benchmark_app; JSON of runs of the prototype, as many as there are; what `llama-bench -o json` prints; "
           "or results of a load client: profile_export.jsonl of AIPerf, benchmarks.json of GuideLLM")
       ->required();
-  command.add_option("--batch", o->batch, "Give the number of samples in the profiled step")
+  command.add_option("--batch", o->batch, "Give the number of samples that a device had in the profiled step")
       ->check(CLI::Range(1, 1 << 24));
   command.add_option("-o,--out", o->out, "Write the table to this file")->type_name("PATH");
   command.add_option("--keep", o->store, "Keep results of a load client as records of this machine in this store")
@@ -201,6 +239,7 @@ void add_import(CLI::App& command, Invocation& invocation) {
   add_json_flag(command, o->json, "Print the table as JSON");
   command.footer(
       "assay import trace.json --batch 32 -o layers.json\n"
+      "assay import traces/ --batch 32 -o layers.json\n"
       "assay predict mine --cluster c.yaml --layers layers.json --devices 8-64*2\n"
       "assay import logs/*.json -o times.csv && assay fit times.csv\n"
       "assay import llama-bench.json -o answers.csv\n"

@@ -129,6 +129,59 @@ def test_a_gpu_trace_becomes_layers_that_predict_takes(assay, validate, tmp_path
     assert json.loads(assay(*asked).stdout)["points"][0]["step"]["seconds"] >= computed
 
 
+@needs_traces
+def test_two_real_ranks_of_a_job_are_explained_together(assay):
+    """Events were left out of both: 5 of 10 collectives of one are not in the other, so that they cannot be paired."""
+    names = ["timeline_analysis", "trace_filter"]
+    said = answer(assay, *(TRACES / f"{name}.json.gz" for name in reversed(names)))
+    assert [rank["rank"] for rank in said["ranks"]] == [0, 1]
+    for rank, name in zip(said["ranks"], names, strict=True):
+        for share in SHARES:
+            assert rank[share] == pytest.approx(ORACLE[name][share], abs=0.02), (name, share)
+    assert said["step_seconds"] == max(rank["step_seconds"] for rank in said["ranks"])
+    assert "do not end together" in said["why_not_joined"]
+    assert said["slow_rank"] is None
+
+
+@needs_traces
+def test_two_real_ranks_of_a_job_are_imported_together(assay, validate):
+    """Events were left out of both, so that layers differ: the table is that of the longer rank alone."""
+    files = [TRACES / f"{name}.json.gz" for name in ("timeline_analysis", "trace_filter")]
+    table = validate(json.loads(assay("import", *files, "--batch", "32", "--json").stdout), "layers")
+    alone = [json.loads(assay("import", file, "--batch", "32", "--json").stdout) for file in files]
+    took = [
+        sum(layer["forward_seconds"] + layer["backward_seconds"] for layer in one["layers"]) + one["update_seconds"]
+        for one in alone
+    ]
+    longest = alone[took.index(max(took))]
+    assert table["layers"] == longest["layers"] and table["name"] == longest["name"]
+    assert [one["rank"] for one in table["ranks"]] == [0, 1]
+    assert [
+        one["forward_seconds"] + one["backward_seconds"] + one["update_seconds"] for one in table["ranks"]
+    ] == pytest.approx(took)
+    assert "on rank 0" in table["why_not_joined"]
+
+
+@needs_traces
+def test_a_real_rank_beside_a_slower_one_gives_the_median(assay, tmp_path):
+    """Rank 1 is rank 0 with kernels of 1.5 times the length: the median of two is 1.25 times each layer of rank 0."""
+    path = TRACES / "nccl_parser_config.json.gz"
+    trace = json.loads(gzip.decompress(path.read_bytes()))
+    trace["distributedInfo"]["rank"] = 1
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "kernel":
+            event["dur"] *= 1.5
+    (tmp_path / "rank1.json.gz").write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
+    alone = json.loads(assay("import", path, "--batch", "32", "--json").stdout)
+    both = json.loads(assay("import", path, "rank1.json.gz", "--batch", "32", "--json").stdout)
+    assert both["why_not_joined"] == ""
+    assert [layer["name"] for layer in both["layers"]] == [layer["name"] for layer in alone["layers"]]
+    for way in ("forward_seconds", "backward_seconds"):
+        ours, single = (sum(layer[way] for layer in one["layers"]) for one in (both, alone))
+        assert ours == pytest.approx(1.25 * single, rel=0.01), way
+    assert both["update_seconds"] == pytest.approx(1.25 * alone["update_seconds"], rel=0.01)
+
+
 @pytest.mark.full
 @needs_traces
 def test_the_oracle_still_says_what_is_kept():

@@ -1,5 +1,6 @@
 """`assay import` on what PyTorch's profiler writes, and on what is no such thing."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -54,6 +55,64 @@ def test_a_profile_becomes_layers_that_predict_takes(assay, validate, tmp_path):
     asked = ["predict", "mine", "--cluster", "c.yaml", "--layers", "layers.json", "--devices", "1", "--json"]
     said = json.loads(assay(*asked).stdout)["points"][0]["step"]["seconds"]
     assert said == pytest.approx(parts, rel=1e-6)
+
+
+def profile_of(rank, slower=1.0, operator="aten::linear", ranks=4):
+    """A step of a rank: a layer of 10 us forward and 20 us backward, times `slower`, with 40 values of gradients."""
+    events = []
+
+    def add(category, name, begin, us, **args):
+        thread = 2 if "autograd" in name else 1
+        written = {"ph": "X", "cat": category, "name": name, "pid": rank, "tid": thread}
+        events.append(written | {"ts": begin, "dur": us, "args": args})
+
+    add("user_annotation", "ProfilerStep#7", 0, 1000)
+    add("cpu_op", operator, 10, 10 * slower, **{"Sequence number": 1})
+    add("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 200, 20 * slower, **{"Sequence number": 1})
+    sizes = {"Input Dims": [[10, 4]], "Input type": ["float"]}
+    add("cpu_op", "torch::autograd::AccumulateGrad", 500, 1, **sizes)
+    return json.dumps({"distributedInfo": {"rank": rank, "world_size": ranks}, "traceEvents": events})
+
+
+def test_ranks_of_a_job_become_one_table(assay, validate, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "a.json.gz").write_bytes(gzip.compress(profile_of(1, 3.0).encode()))
+    (folder / "b.json").write_text(profile_of(0, 1.0))
+    (folder / "c.json.gz").write_bytes(gzip.compress(profile_of(2, 1.5).encode()))
+    asked = ["import", "traces", "--batch", "4", "-o", "layers.json", "--json"]
+    table = validate(json.loads(assay(*asked).stdout), "layers")
+    # The median of 1, 1.5 and 3 times as long.
+    assert [layer["forward_seconds"] for layer in table["layers"]] == [pytest.approx(15e-6)]
+    assert [layer["backward_seconds"] for layer in table["layers"]] == [pytest.approx(30e-6)]
+    assert [layer["gradient_bytes"] for layer in table["layers"]] == [[160]]
+    assert [(one["rank"], one["file"]) for one in table["ranks"]] == [
+        (0, "traces/b.json"),
+        (1, "traces/a.json.gz"),
+        (2, "traces/c.json.gz"),
+    ]
+    assert [one["forward_seconds"] for one in table["ranks"]] == pytest.approx([10e-6, 30e-6, 15e-6])
+    text = assay("import", "traces", "--batch", "4").stdout
+    assert "Every time above is the median over 3 ranks." in text
+    (tmp_path / "c.yaml").write_text("nodes: 4\nacross: {latency: 1 us, bandwidth: 1 GB/s}\nslow_down: 1\n")
+    asked = ["predict", "mine", "--cluster", "c.yaml", "--layers", "layers.json", "--devices", "1", "--json"]
+    assert json.loads(assay(*asked).stdout)["points"][0]["step"]["seconds"] == pytest.approx(45e-6)
+
+
+def test_ranks_that_are_not_alike_are_named(assay, tmp_path):
+    for rank in range(2):
+        (tmp_path / f"r{rank}.json").write_text(profile_of(rank, 1.0 + rank))
+    (tmp_path / "same.json").write_text(profile_of(0))
+    (tmp_path / "other.json").write_text(profile_of(1, ranks=8))
+    (tmp_path / "stage.json").write_text(profile_of(1, 2.0, "aten::embedding"))
+    (tmp_path / "nodes.json").write_text('{"nodes": []}')
+    asked = ["import", "--batch", "4", "r0.json"]
+    assert "both of rank 0" in assay(*asked, "same.json", code=2).stderr
+    assert "'r0.json' is of a job of 4 ranks and 'other.json' of one of 8" in assay(*asked, "other.json", code=2).stderr
+    assert "'nodes.json' is not what PyTorch's profiler wrote" in assay(*asked, "nodes.json", code=2).stderr
+    said = assay(*asked, "stage.json").stdout
+    assert "layer 1 is 'aten::linear' on rank 0 and 'aten::embedding' on rank 1" in said
+    assert "The table is 'stage.json', the rank that computes longest." in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

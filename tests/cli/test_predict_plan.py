@@ -1,5 +1,6 @@
 """assay predict --search and --training: splits, whole trainings, clusters beside each other, and their pictures."""
 
+import itertools
 import json
 import pathlib
 import xml.etree.ElementTree
@@ -89,6 +90,36 @@ def test_two_clusters_stand_beside_each_other(assay, slow_links):
     assert "Beside 2,048 x 8 H100" in text and "what changes both alike cancels" in text
 
 
+def test_other_devices_and_other_links_stand_beside_each_other(assay, tmp_path):
+    """H100 with 400 Gbit beside B200 with 100 Gbit: one table, ratios, and a range wider than that of one device."""
+    text = CLUSTER.read_text().replace("400 Gbit/s", "100 Gbit/s").replace("2,048 x 8 H100, 400", "2,048 x 8 B200, 100")
+    text = text.replace("device: {name: h100, peak: 989 TFLOP/s, memory_bandwidth: 3350 GB/s, memory: 80 GB}", "")
+    path = tmp_path / "b200.yaml"
+    path.write_text(text + "device: {name: b200}\n")
+    asked = [*SEARCH, "--devices", "64", "--tokens", "1T"]
+    said = json.loads(assay(*asked, "--cluster", CLUSTER, "--cluster", path, "--json").stdout)
+    (alone,) = json.loads(assay(*asked, "--cluster", path, "--json").stdout)["points"]
+    first, other = said["points"]
+    assert other["best"] == alone["best"] and other["bill"] == alone["bill"]
+    (ratio,) = said["ratios"]
+    step = ratio["step"]
+    assert step["ratio"] == pytest.approx(other["best"]["seconds"] / first["best"]["seconds"])
+    # B200 has 2.27 times the peak of H100: less than that is gained, and something is.
+    assert 1 / 2.27 < step["ratio"] < 1
+    # Laws of two devices, each off by 5 %, do not cancel: e^(1.645 sqrt(2) .05) = 1.123.
+    assert step["high"] / step["ratio"] > 1.123
+    assert step["low"] < step["ratio"] < step["high"]
+    assert ratio["price_ratio"] == pytest.approx(other["bill"]["price"] / first["bill"]["price"])
+    assert ratio["energy_ratio"] == pytest.approx(other["bill"]["energy_kwh"] / first["bill"]["energy_kwh"])
+    text = " ".join(assay(*asked, "--cluster", CLUSTER, "--cluster", path).stdout.split())
+    assert "The devices differ, so that errors of their laws are added." in text
+    # The memory of the chosen cluster's device, not of the first one's: 180 GB and 80 GB.
+    chosen = said["points"][said["chosen"]]["cluster"]
+    assay(*asked, "--cluster", CLUSTER, "--cluster", path, "--pictures", "pictures")
+    drawn = (tmp_path / "pictures" / "memory.svg").read_text()
+    assert "B200" in chosen and "a device has 180 GiB" in drawn
+
+
 def test_a_published_training_has_its_goodput_price_and_energy(assay):
     said = json.loads(assay("predict", "llama3-405b", "--training", TRAINING, "--cluster", CLUSTER, "--json").stdout)
     (plan,) = said["plans"]
@@ -123,6 +154,57 @@ def test_pictures_are_svg_and_a_page(assay, tmp_path):
     html = page.read_text()
     assert "Which configuration?" in html and "Predicted, not measured" in html
     assert "medians over fresh processes" not in html
+
+
+def bars_of(path):
+    """Names of the rows of a drawn step, and its bars by row: (left, width)."""
+    svg = "{http://www.w3.org/2000/svg}"
+    root = xml.etree.ElementTree.parse(path).getroot()
+    rows = {}
+    texts = [one for one in root.iter(f"{svg}text") if one.get("text-anchor") == "end"]
+    for text in texts:
+        rows[float(text.get("y")) - 4] = text.text
+    bars = {name: [] for name in rows.values()}
+    for rect in root.iter(f"{svg}rect"):
+        middle = float(rect.get("y")) + float(rect.get("height")) / 2
+        if float(rect.get("height")) != 20:
+            continue
+        row = min(rows, key=lambda at: abs(at - middle))
+        bars[rows[row]].append((float(rect.get("x")), float(rect.get("width"))))
+    return bars
+
+
+def test_a_step_is_drawn_as_streams_of_its_stages(assay, tmp_path):
+    """Four stages, eight microbatches, 1F1B: each stage makes 8 forward and 8 backward passes, the next one later."""
+    split = ["--tensor", "2", "--pipeline", "4", "--sequence-parallel", "--sequence", "4096", "--global-batch", "16"]
+    asked = ["predict", "llama3-8b", "--node", "h100", "--devices", "16", *split]
+    assay(*asked, "--pictures", "pictures", "--page", "step.html")
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"step.svg", "memory.svg"}
+    bars = bars_of(tmp_path / "pictures" / "step.svg")
+    stages = [bars[f"stage {number} compute"] for number in (1, 2, 3, 4)]
+    # The last stage computes the output layer of each microbatch too; all of them the update.
+    assert [len(one) for one in stages] == [17, 17, 17, 25]
+    begins = [min(left for left, _ in one) for one in stages]
+    assert begins == sorted(begins) and begins[0] < begins[1] < begins[2] < begins[3]
+    for number in (1, 2, 3, 4):
+        # Nothing overlaps on a stream; a tenth of a pixel is lost by rounding at each end.
+        for stream in ("compute", "sums", "copies"):
+            found = sorted(bars[f"stage {number} {stream}"])
+            assert found and all(a[0] + a[1] <= b[0] + 0.2 for a, b in itertools.pairwise(found))
+    assert "Where does a step go?" in (tmp_path / "step.html").read_text()
+    assert "One step, llama3-8b on 16 devices" in (tmp_path / "pictures" / "step.svg").read_text()
+    memory = (tmp_path / "pictures" / "memory.svg").read_text()
+    assert "a device has 80 GiB" in memory and "16 devices" in memory
+
+
+def test_of_many_microbatches_and_stages_some_are_drawn_and_it_is_said(assay, tmp_path):
+    split = ["--tensor", "8", "--pipeline", "16", "--sequence-parallel", "--sequence", "4096", "--global-batch", "512"]
+    assay("predict", "llama3-70b", "--node", "h100", "--devices", "128", *split, "--pictures", "pictures")
+    text = (tmp_path / "pictures" / "step.svg").read_text()
+    # 64 passes of a stage, forward and backward: 32 of 512 microbatches, a multiple of 16 stages.
+    assert "seconds of a step with 32 of its 512 microbatches" in text
+    # Three streams a stage and at most 24 rows.
+    assert "Drawn: 8 of 16 stages." in text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-#include "assay/predict/layer_source.hpp"
+#include "assay/predict/layer_sources/kineto_ranks.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -25,16 +25,29 @@ bool holds(const Outer& outer, const Inner& inner) {
   return outer.begin_ns <= inner.begin_ns && inner.end_ns <= outer.end_ns;
 }
 
-/// The step of median length, or all of the trace where steps were not marked.
-TimeSpan chosen_step(const GpuTrace& trace) {
-  std::vector<TimeSpan> steps;
+struct MarkedStep {
+  std::string name;
+  TimeSpan span;
+
+  std::int64_t length_ns() const { return span.end_ns - span.begin_ns; }
+};
+
+/// All of the trace where steps were not marked.
+std::vector<MarkedStep> marked_steps(const GpuTrace& trace) {
+  std::vector<MarkedStep> steps;
   for (const auto& mark : trace.marks) {
-    if (trace.name_of(mark.name).starts_with("ProfilerStep#")) steps.push_back({mark.begin_ns, mark.end_ns});
+    const auto& name = trace.name_of(mark.name);
+    if (name.starts_with("ProfilerStep#")) steps.push_back({name, {mark.begin_ns, mark.end_ns}});
   }
-  if (steps.empty()) return {0, std::numeric_limits<std::int64_t>::max()};
-  const auto length = [](const TimeSpan& span) { return span.end_ns - span.begin_ns; };
-  std::sort(steps.begin(), steps.end(), [&](const auto& a, const auto& b) { return length(a) < length(b); });
-  return steps[steps.size() / 2];
+  if (steps.empty()) steps.push_back({"the whole profile", {0, std::numeric_limits<std::int64_t>::max()}});
+  return steps;
+}
+
+/// The step of median length.
+TimeSpan chosen_step(const GpuTrace& trace) {
+  auto steps = marked_steps(trace);
+  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.length_ns() < b.length_ns(); });
+  return steps[steps.size() / 2].span;
 }
 
 /// An operator of the step, with the one that nobody called around it.
@@ -253,6 +266,17 @@ double annotated_seconds(const GpuTrace& trace, const TimeSpan& step, const std:
   return seconds;
 }
 
+LayerTable table_of_step(const GpuTrace& trace, const TimeSpan& step, const std::string& name, std::int64_t batch) {
+  KinetoStep profiled(trace, step);
+  LayerTable table = imported_table(name, batch);
+  table.layers = profiled.layers();
+  table.load_seconds = annotated_seconds(trace, step, "enumerate(DataLoader)");
+  table.transfer_seconds = profiled.device().to_device;
+  table.update_seconds =
+      profiled.device().update > 0 ? profiled.device().update : annotated_seconds(trace, step, "Optimizer.step");
+  return table;
+}
+
 /// A layer table from what PyTorch's profiler wrote (`export_chrome_trace`) of training steps, packed by gzip or not.
 ///
 /// A layer is an operator that no other operator called. Its backward time is that of the autograd nodes that it made,
@@ -266,23 +290,8 @@ double annotated_seconds(const GpuTrace& trace, const TimeSpan& step, const std:
 /// sizes of gradients.
 LayerTable read_kineto(std::string_view text, const std::string& name, std::int64_t batch) {
   const auto trace = read_gpu_trace(text, name);
-  const auto step = chosen_step(trace);
-  KinetoStep profiled(trace, step);
-  LayerTable table = imported_table(name, batch);
-  table.layers = profiled.layers();
-  if (!(table.backward_seconds() > 0)) {
-    fail(ErrorKind::bad_input, "{}: it has no backward pass. Profile whole training steps.", name);
-  }
-  if (!(table.gradient_bytes() > 0)) {
-    fail(ErrorKind::bad_input,
-         "{}: it has no shapes of gradients, and no all-reduce or reduce-scatter shows its size. Profile with "
-         "record_shapes=True.",
-         name);
-  }
-  table.load_seconds = annotated_seconds(trace, step, "enumerate(DataLoader)");
-  table.transfer_seconds = profiled.device().to_device;
-  table.update_seconds =
-      profiled.device().update > 0 ? profiled.device().update : annotated_seconds(trace, step, "Optimizer.step");
+  auto table = table_of_step(trace, chosen_step(trace), name, batch);
+  need_training(table, name);
   return table;
 }
 
@@ -292,6 +301,33 @@ bool is_kineto(std::string_view text) {
 }
 
 }  // namespace
+
+void need_training(const LayerTable& table, const std::string& name) {
+  if (!(table.backward_seconds() > 0)) {
+    fail(ErrorKind::bad_input, "{}: it has no backward pass. Profile whole training steps.", name);
+  }
+  if (table.gradient_bytes() > 0) return;
+  fail(ErrorKind::bad_input,
+       "{}: it has no shapes of gradients, and no all-reduce or reduce-scatter shows its size. Profile with "
+       "record_shapes=True.",
+       name);
+}
+
+RankSteps rank_steps(std::string_view text, const std::string& name, std::int64_t batch) {
+  const auto trace = read_gpu_trace(text, name);
+  RankSteps out;
+  out.file = {name, trace.rank, trace.job_ranks};
+  const auto steps = marked_steps(trace);
+  if (steps.size() > kMostRankSteps) {
+    fail(ErrorKind::bad_input, "{}: it has {} steps; of ranks that are read together at most {} are. Profile fewer.",
+         name, steps.size(), kMostRankSteps);
+  }
+  for (const auto& step : steps) {
+    out.steps.push_back(
+        {step.name, 1e-9 * static_cast<double>(step.length_ns()), table_of_step(trace, step.span, name, batch)});
+  }
+  return out;
+}
 
 const LayerSource layer_sources::kineto{is_kineto, read_kineto};
 

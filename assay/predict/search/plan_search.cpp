@@ -197,4 +197,19 @@ PlanSearch search_plans(const PlanQuestion& q, const StepBasis& basis) {
   return said;
 }
 
+const Cluster& chosen_cluster(const PlanQuestion& q, const PlanSearch& said) {
+  const auto& name = said.points[static_cast<std::size_t>(*said.chosen)].cluster;
+  const auto found =
+      std::find_if(q.clusters.begin(), q.clusters.end(), [&](const auto& cluster) { return cluster.name == name; });
+  ASSAY_CHECK(found != q.clusters.end());
+  return *found;
+}
+
+StepJob chosen_job(const PlanQuestion& q, const PlanSearch& said) {
+  auto question = split_question(q.model, chosen_cluster(q, said), said.search.devices, q.reserve);
+  question.global_batch = q.global_batch;
+  question.practice = q.practice;
+  return job_of(question, said.search.ranked.front().split);
+}
+
 }  // namespace assay::predict

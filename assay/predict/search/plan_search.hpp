@@ -115,4 +115,9 @@ double busy_share(const StepTime& step);
 
 PlanSearch search_plans(const PlanQuestion& question, const StepBasis& basis);
 
+/// The cluster of the chosen point, and the job of its best split. Precondition of both: one was chosen, and the search
+/// answers the question.
+const Cluster& chosen_cluster(const PlanQuestion& question, const PlanSearch& said);
+StepJob chosen_job(const PlanQuestion& question, const PlanSearch& said);
+
 }  // namespace assay::predict

@@ -228,5 +228,35 @@ TEST(StepBasis, WhatBothSidesShareCancelsInARatio) {
   EXPECT_LT(other.high / other.ratio, time.high_seconds / time.seconds);
 }
 
+TEST(StepBasis, TwoDevicesAddTheErrorsOfTheirLaws) {
+  const StepBasis basis;
+  auto one = question_of("llama3-8b", 64, 64);
+  auto other = one;
+  other.device.sheet.name = "another";
+  Split s;
+  s.data = s.shard = 64;
+  // Both laws are measured: each is off by a factor whose logarithm has a standard deviation of .05. All else is equal,
+  // so that 90 % of a normal distribution are within 1.645 sqrt(.05^2 + .05^2).
+  const double laws = std::exp(1.645 * std::sqrt(2 * .05 * .05));
+  const auto equal = basis.ratio_of(job_of(one, s), job_of(other, s));
+  EXPECT_DOUBLE_EQ(equal.ratio, 1);
+  EXPECT_NEAR(equal.high, laws, 1e-9);
+  EXPECT_NEAR(equal.low, 1 / laws, 1e-9);
+  EXPECT_NE(equal.rests_on.find("The devices differ"), std::string::npos);
+
+  // Other devices and other links: the ratio is that of the two predictions, and the range has both.
+  other.device = step_device("b200");
+  other.device.rail_bytes_per_second = one.device.rail_bytes_per_second / 4;
+  const auto apart = basis.ratio_of(job_of(one, s), job_of(other, s));
+  const double steps = basis.time_of(job_of(other, s)).seconds / basis.time_of(job_of(one, s)).seconds;
+  EXPECT_NEAR(apart.ratio, steps, 1e-9 * steps);
+  EXPECT_GT(apart.high / apart.ratio, laws);
+  EXPECT_NEAR(apart.high / apart.ratio, apart.ratio / apart.low, 1e-9);
+  // Seen from the other side it is the reciprocal, with the same width.
+  const auto back = basis.ratio_of(job_of(other, s), job_of(one, s));
+  EXPECT_NEAR(back.ratio * apart.ratio, 1, 1e-9);
+  EXPECT_NEAR(back.low * apart.high, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace assay::predict

@@ -25,4 +25,11 @@ StepSchedule schedule(const StepGraph& graph) {
   return s;
 }
 
+void scale(StepGraph& graph, double factor) {
+  for (auto& node : graph.nodes) {
+    node.seconds *= factor;
+    for (auto& edge : node.after) edge.lag_seconds *= factor;
+  }
+}
+
 }  // namespace assay::predict

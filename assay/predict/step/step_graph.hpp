@@ -62,6 +62,9 @@ struct StepSchedule {
 /// Each node begins as soon as its stream is free and all that it waits for allows it.
 StepSchedule schedule(const StepGraph& graph);
 
+/// Every time `factor` times as long.
+void scale(StepGraph& graph, double factor);
+
 constexpr std::size_t kMostStepNodes = 60'000;
 
 /// The step of one replica, whose stages are each one device of its tensor, context and shard group; the others do the

@@ -1,4 +1,4 @@
-#include "assay/predict/step/step_graph.hpp"
+#include "assay/predict/step/step_drawing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -191,6 +191,43 @@ TEST(StepGraph, RefusesWhatCannotBeInterleavedOrIsTooLarge) {
   job.plan.interleaving = 1;
   EXPECT_THROW(static_cast<void>(step_graph(step_work(job), job.plan, {}, 47)), Error);  // 4 x 6 x 2 passes
   EXPECT_NO_THROW(static_cast<void>(step_graph(step_work(job), job.plan, {}, 48)));
+}
+
+StepDrawing drawing_of(const StepJob& job, double factor = 1) {
+  return step_drawing(step_work(job), job.plan, {}, factor);
+}
+
+TEST(StepDrawing, OfFewMicrobatchesIsTheWholeStep) {
+  const auto job = split_job(4, 8);
+  const auto law = step_time(step_work(job), job.plan, {}).seconds;
+  const auto drawn = drawing_of(job, 1.25);
+  EXPECT_EQ(drawn.microbatches, 8);
+  EXPECT_EQ(drawn.step_microbatches, 8);
+  EXPECT_NEAR(drawn.schedule.seconds, 1.25 * law, 1e-9 * law);
+}
+
+TEST(StepDrawing, OfManyMicrobatchesHasSomeThatFillTheStages) {
+  // 64 passes of a stage: 32 microbatches forward and backward; of two parts 16; with weights apart 21, of which 20 are
+  // a multiple of four stages.
+  auto job = split_job(4, 1000);
+  EXPECT_EQ(drawing_of(job).microbatches, 32);
+  EXPECT_EQ(drawing_of(job).step_microbatches, 1000);
+  job.plan.interleaving = 2;
+  EXPECT_EQ(drawing_of(job).microbatches, 16);
+  job.plan.interleaving = 1;
+  job.plan.schedule = PipelineSchedule::zero_bubble;
+  EXPECT_EQ(drawing_of(job).microbatches, 20);
+  // What is left out repeats: the step is as much longer as the law says of so many microbatches more.
+  job = split_job(4, 1000);
+  auto fewer = job;
+  fewer.plan.microbatches = 32;
+  const auto law = [](const StepJob& one) { return step_time(step_work(one), one.plan, {}).seconds; };
+  EXPECT_NEAR(drawing_of(job).schedule.seconds, law(fewer), 1e-9 * law(fewer));
+  // 16 stages of 20 parts: as many microbatches as stages, though that is more passes.
+  job = split_job(16, 64);
+  job.model.layers = 320;
+  job.plan.interleaving = 20;
+  EXPECT_EQ(drawing_of(job).microbatches, 16);
 }
 
 std::string text_of(const std::vector<Pass>& passes) {

@@ -127,6 +127,7 @@ GpuTrace read_gpu_trace(std::string_view bytes, const std::string& name) {
     const auto head = read_events(bytes, kGpuTraceLimits, [&](const WrittenEvent& event) { sorter.add(event); });
     sorter.finish();
     trace.rank = head.rank;
+    trace.job_ranks = head.job_ranks;
     return trace;
   });
 }

@@ -82,6 +82,7 @@ struct HostMark {
 struct GpuTrace {
   std::string name;  ///< of the file
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> job_ranks;  ///< how many the job has, where the trace says it
   std::vector<std::string> names;
   std::vector<GpuWork> works;
   std::vector<RuntimeCall> calls;

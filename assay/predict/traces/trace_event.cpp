@@ -138,7 +138,10 @@ class EventBuilder {
 
   bool number(double value, std::int64_t integer, const std::string& text) {
     if (!count()) return false;
-    if (in_head_ && depth_ == 2 && key_ == "rank" && integer >= 0) head_.rank = integer;
+    if (in_head_ && depth_ == 2 && integer >= 0) {
+      if (key_ == "rank") head_.rank = integer;
+      if (key_ == "world_size") head_.job_ranks = integer;
+    }
     if (in_events_ && depth_ == 3) {
       if (key_ == "ts") event_.begin_ns = nanoseconds_of(text, value);
       if (key_ == "dur") event_.length_ns = std::min(kLongestNanoseconds, nanoseconds_of(text, value));

@@ -40,6 +40,7 @@ struct WrittenEvent {
 /// What is written of the whole trace.
 struct TraceHead {
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> job_ranks;  ///< how many the job has
 };
 
 /// Calls `take` for each event in the order of the file, which is never held as a whole. Times keep nanoseconds, which

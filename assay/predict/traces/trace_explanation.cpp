@@ -4,6 +4,7 @@
 
 #include "assay/core/error.hpp"
 #include "assay/predict/traces/slow_rank.hpp"
+#include "assay/predict/traces/trace_files.hpp"
 #include "assay/predict/traces/trace_ranks.hpp"
 #include "assay/predict/traces/trace_replay.hpp"
 
@@ -15,14 +16,11 @@ constexpr std::size_t kKernelsShown = 8;
 
 std::vector<TraceWindow> windows_of(const std::vector<GpuTrace>& traces, const StepChoice& choice) {
   std::vector<TraceWindow> windows;
-  std::map<std::int64_t, std::string> seen;
+  std::vector<FileOfJob> files;
+  for (const auto& trace : traces) files.push_back({trace.name, trace.rank, trace.job_ranks});
+  static_cast<void>(ranks_of_job(files));
   for (const auto& trace : traces) {
     windows.push_back(window_of(trace, choice));
-    const auto [at, is_new] = seen.emplace(trace.rank.value_or(0), trace.name);
-    if (!is_new) {
-      fail(ErrorKind::usage, "{} and {} are both of rank {}. Give one trace of each rank of one job.", at->second,
-           trace.name, at->first);
-    }
     if (windows.back().steps != windows.front().steps) {
       fail(ErrorKind::usage, "{} has {} steps and {} has {}. Give traces of the same steps, or one step by --only.",
            traces.front().name, windows.front().steps, trace.name, windows.back().steps);

@@ -329,23 +329,27 @@ TrainingPlan plan_training(const TrainingQuestion& q, const StepBasis& basis) {
   return plan;
 }
 
+const StagePlan& longest_stage(const TrainingPlan& plan) {
+  return *std::max_element(plan.stages.begin(), plan.stages.end(),
+                           [](const auto& a, const auto& b) { return a.time.seconds < b.time.seconds; });
+}
+
+StepJob longest_job(const TrainingQuestion& q, const TrainingPlan& plan) {
+  const auto& longest = longest_stage(plan);
+  auto question = split_question(q.model, q.cluster, longest.devices, q.reserve);
+  question.practice = q.practice;
+  question.practice.sequence = longest.sequence;
+  question.practice.precision = q.file.precision;
+  question.global_batch = longest.batch;
+  return job_of(question, longest.best.split);
+}
+
 TrainingPlans plan_trainings(const std::vector<TrainingQuestion>& questions, const StepBasis& basis) {
   TrainingPlans all;
   for (const auto& question : questions) all.plans.push_back(plan_training(question, basis));
-  const auto longest_job = [&](std::size_t i) {
-    const auto& stages = all.plans[i].stages;
-    const auto longest = std::max_element(stages.begin(), stages.end(),
-                                          [](const auto& a, const auto& b) { return a.time.seconds < b.time.seconds; });
-    const auto& q = questions[i];
-    auto question = split_question(q.model, q.cluster, longest->devices, q.reserve);
-    question.practice = q.practice;
-    question.practice.sequence = longest->sequence;
-    question.practice.precision = q.file.precision;
-    question.global_batch = longest->batch;
-    return job_of(question, longest->best.split);
-  };
   for (std::size_t i = 1; i < all.plans.size(); ++i) {
-    const auto step = basis.ratio_of(longest_job(0), longest_job(i));
+    const auto step =
+        basis.ratio_of(longest_job(questions.front(), all.plans.front()), longest_job(questions[i], all.plans[i]));
     const auto& first = all.plans.front();
     const auto& other = all.plans[i];
     TrainingRatio r;

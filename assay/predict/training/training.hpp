@@ -118,6 +118,12 @@ struct TrainingQuestion {
 /// Throws Error{usage} that names the stage where no split fits, or the stated one cannot be.
 TrainingPlan plan_training(const TrainingQuestion& question, const StepBasis& basis);
 
+/// The stage that takes longest.
+const StagePlan& longest_stage(const TrainingPlan& plan);
+
+/// Its job. Precondition: the plan answers the question.
+StepJob longest_job(const TrainingQuestion& question, const TrainingPlan& plan);
+
 /// One training beside the first.
 struct TrainingRatio {
   std::string cluster;

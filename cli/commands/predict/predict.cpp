@@ -409,7 +409,9 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "  --slo 'ttft p99<1s' --slo 'tpot p99<50ms'");
   command.callback([o, &command, &invocation] {
     if (is_serve_asked(command, o->serve)) return print_service(o->serve, o->calibrate, o->json);
-    if (is_plan_asked(command, o->plan)) {
+    const bool has_own_shape = command.count("--hidden") > 0 && command.count("--node") == 0;
+    const bool is_model = is_model_asked(command, o->source.network) && !has_own_shape && !o->scores.score;
+    if (is_plan_asked(command, o->plan, is_model)) {
       print_plan(command, o->plan,
                  {o->source.network, o->clusters, o->devices, o->calibrate, o->rows.columns, o->json});
       return;
@@ -419,8 +421,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
     }
     if (!o->clusters.empty()) o->cluster = o->clusters.front();
     o->is_transformer = is_transformer_asked(command);
-    const bool has_own_shape = command.count("--hidden") > 0 && command.count("--node") == 0;
-    if (is_model_asked(command, o->source.network) && !has_own_shape && !o->scores.score) {
+    if (is_model) {
       check_simulated(*o);
       const ModelJob job{o->source.network,
                          o->cluster,
@@ -430,6 +431,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
                          o->rows.columns,
                          command.count("--store") > 0 ? o->source.store : "",
                          o->trace,
+                         o->plan.pictures,
                          o->simulate,
                          adversity_of(*o)};
       print_model(command, o->model, o->transformer, job, o->json);

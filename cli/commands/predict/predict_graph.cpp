@@ -57,12 +57,13 @@ predict::GraphRequest graph_request(const predict::StepGraph& graph, const predi
 predict::StepGraph graph_of(const predict::Stack& stack, const predict::JobRow& row) {
   auto graph = step_graph(row.work, row.job.plan, stack.constants(row.device));
   const auto said = stack.predict(row);
-  const double factor = said.seconds / said.time.seconds;
-  for (auto& node : graph.nodes) {
-    node.seconds *= factor;
-    for (auto& edge : node.after) edge.lag_seconds *= factor;
-  }
+  scale(graph, said.seconds / said.time.seconds);
   return graph;
+}
+
+predict::StepDrawing drawing_of(const predict::Stack& stack, const predict::JobRow& row) {
+  const auto said = stack.predict(row);
+  return step_drawing(row.work, row.job.plan, stack.constants(row.device), said.seconds / said.time.seconds);
 }
 
 void write_step_trace(const std::string& path, const predict::StepGraph& graph, predict::RowsPrediction& said) {

@@ -8,6 +8,7 @@
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/step/step_advice.hpp"
 #include "assay/predict/step/usual_practice.hpp"
+#include "assay/report/subjects/predict/plan_pictures.hpp"
 #include "assay/report/subjects/predict/rows.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_graph.hpp"
@@ -161,6 +162,20 @@ predict::Stack stack_of(const ModelJob& job, std::string& name) {
   return predict::Stack(map, read_job_table(job.calibrate, map).rows);
 }
 
+void write_model_pictures(const PictureFiles& files, const predict::Stack& stack, const predict::JobRows& jobs,
+                          const predict::RowsPrediction& said) {
+  const auto& last = said.rows.back();
+  const auto what = fmt::format("{} on {} devices", last.model, last.devices);
+  std::vector<report::MemoryBar> bars;
+  for (const auto& row : said.rows) bars.push_back({fmt::format("{} devices", row.devices), row.memory});
+  // Makers' GB of a device's memory are GiB.
+  const double device_bytes = jobs.rows.back().job.device.sheet.memory_bytes * 1e-9 * 1024 * 1024 * 1024;
+  write_pictures(files, what, {"constants: " + said.stack},
+                 {report::step_picture(what, drawing_of(stack, jobs.rows.back()), last.seconds, last.step),
+                  report::memory_picture(bars, device_bytes)},
+                 "assay predict " + last.model);
+}
+
 }  // namespace
 
 void add_model_flags(CLI::App& command, ModelFlags& flags) {
@@ -226,6 +241,8 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                  "--columns",
                  "--store",
                  "--trace",
+                 "--pictures",
+                 "--page",
                  "--simulate",
                  "--straggler",
                  "--background",
@@ -264,6 +281,7 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
   said.advice = advise_step(stack, jobs.rows.back());
   if (job.simulate) simulate_rows(stack, jobs, job.adversity, said);
   if (!job.trace.empty()) write_step_trace(job.trace, graph_of(stack, jobs.rows.back()), said);
+  if (job.pictures.asked()) write_model_pictures(job.pictures, stack, jobs, said);
   if (!job.store.empty()) {
     const auto cluster = model.node.empty() ? predict::read_cluster(job.cluster).name : machine_name;
     auto kept = kept_form(said, jobs, cluster, split.global_batch);

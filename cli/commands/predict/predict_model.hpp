@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/predict/simulation/simulated_cost.hpp"
+#include "cli/commands/predict/predict_pictures.hpp"
 #include "cli/commands/predict/predict_transformer.hpp"
 
 namespace assay::cli {
@@ -38,8 +39,9 @@ struct ModelJob {
   std::string precision;  ///< empty: bf16
   std::string calibrate;  ///< measured jobs, read by `columns`
   std::string columns;
-  std::string store;  ///< where the prediction is kept; empty: nowhere
-  std::string trace;  ///< a file for the schedule of the last number of devices; empty: none
+  std::string store;      ///< where the prediction is kept; empty: nowhere
+  std::string trace;      ///< a file for the schedule of the last number of devices; empty: none
+  PictureFiles pictures;  ///< of the step of the last number of devices, and of the memory of all
   bool simulate = false;
   predict::Adversity adversity;  ///< of a simulation; its nodes are stages
 };

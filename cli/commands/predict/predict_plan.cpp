@@ -1,21 +1,15 @@
 #include "cli/commands/predict/predict_plan.hpp"
 
-#include <filesystem>
-
-#include "assay/core/clock.hpp"
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/units.hpp"
-#include "assay/core/version.hpp"
 #include "assay/plan/sweeps/sweep.hpp"
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/step/usual_practice.hpp"
-#include "assay/report/page.hpp"
 #include "assay/report/subjects/predict/plan_pictures.hpp"
 #include "assay/report/subjects/predict/plan_search.hpp"
 #include "assay/report/subjects/predict/training.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_rows.hpp"
-#include "cli/commands/report_form.hpp"
 #include "cli/flags/choice.hpp"
 #include "cli/output.hpp"
 
@@ -60,6 +54,11 @@ std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
   return clusters;
 }
 
+predict::StepDrawing plan_drawing(const predict::StepJob& job, const predict::StepBasis& basis) {
+  const auto time = basis.time_of(job);
+  return step_drawing(step_work(job), job.plan, basis.constants(job.device), time.seconds / time.step.seconds);
+}
+
 double reserve_of(const TrainingPlanFlags& flags) {
   if (flags.reserve.empty()) return predict::kUsualReserve;
   const double share = parse_share(flags.reserve, "--reserve");
@@ -71,27 +70,6 @@ double reserve_of(const TrainingPlanFlags& flags) {
 std::int64_t needed_size(const CLI::App& command, const char* flag, const char* what) {
   if (command.count(flag) == 0) fail(ErrorKind::usage, "{} is missing: {}.", flag, what);
   return command.get_option(flag)->as<std::int64_t>();
-}
-
-void write_pictures(const TrainingPlanFlags& flags, const std::string& title, const std::vector<std::string>& sources,
-                    std::vector<report::Picture> pictures, const std::string& words) {
-  if (!flags.pictures.empty()) {
-    std::error_code ignored;
-    std::filesystem::create_directories(flags.pictures, ignored);
-    for (const auto& picture : pictures) {
-      write_output((std::filesystem::path(flags.pictures) / (picture.id + ".svg")).string(), standalone_svg(picture));
-    }
-  }
-  if (flags.page.empty()) return;
-  report::ReportPage page;
-  page.title = title;
-  page.created_utc = utc_now();
-  page.assay_version = kVersion;
-  page.sources = sources;
-  page.pictures = std::move(pictures);
-  for (auto& picture : page.pictures) picture.command = words;
-  page.footer = "Predicted, not measured: ranges are 90 % and say what they rest on in the command's own answer.";
-  write_output(flags.page, html_page(page, report_form()));
 }
 
 /// Memory of a device of the cluster: makers' GB of it are GiB.
@@ -117,9 +95,15 @@ void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const
   if (!flags.within.empty()) question.within_seconds = parse_seconds(flags.within, "--within");
   if (flags.price > 0) question.most_price = flags.price;
   question.most = static_cast<std::size_t>(flags.top);
-  const auto said = search_plans(question, basis_of(job));
-  write_pictures(flags, "Splits of " + said.model, {said.choice},
-                 report::search_pictures(said, device_bytes(question.clusters.front())), "assay predict --search");
+  const auto basis = basis_of(job);
+  const auto said = search_plans(question, basis);
+  if (flags.pictures.asked()) {
+    std::optional<predict::StepDrawing> drawing;
+    if (said.chosen) drawing = plan_drawing(chosen_job(question, said), basis);
+    const auto& cluster = said.chosen ? chosen_cluster(question, said) : question.clusters.front();
+    write_pictures(flags.pictures, "Splits of " + said.model, {said.choice},
+                   report::search_pictures(said, drawing, device_bytes(cluster)), "assay predict --search");
+  }
   job.json ? print_json(to_json(said)) : print_document(report::plan_search_document(said));
 }
 
@@ -130,9 +114,15 @@ void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
   for (const auto& cluster : clusters_of(job)) {
     questions.push_back({model, cluster, file, predict::usual_practice(), reserve_of(flags), 1});
   }
-  const auto said = plan_trainings(questions, basis_of(job));
-  write_pictures(flags, "Training: " + file.name, {said.plans.front().cluster},
-                 report::training_pictures(said, device_bytes(questions.front().cluster)), "assay predict --training");
+  const auto basis = basis_of(job);
+  const auto said = plan_trainings(questions, basis);
+  if (flags.pictures.asked()) {
+    const auto& plan = said.plans.front();
+    const auto drawing = plan_drawing(longest_job(questions.front(), plan), basis);
+    write_pictures(flags.pictures, "Training: " + file.name, {plan.cluster},
+                   report::training_pictures(plan, drawing, device_bytes(questions.front().cluster)),
+                   "assay predict --training");
+  }
   job.json ? print_json(to_json(said)) : print_document(report::training_document(said));
 }
 
@@ -162,18 +152,19 @@ void add_training_plan_flags(CLI::App& command, TrainingPlanFlags& flags) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str()
       ->group(kPlanGroup);
-  command.add_option("--pictures", flags.pictures, "Write pictures of the answer to this folder, as SVG")
+  command.add_option("--pictures", flags.pictures.folder, "Write pictures of the answer to this folder, as SVG")
       ->type_name("PATH")
       ->group(kPlanGroup);
-  command.add_option("--page", flags.page, "Write the pictures as one HTML file for any browser")
+  command.add_option("--page", flags.pictures.page, "Write the pictures as one HTML file for any browser")
       ->type_name("PATH")
       ->group(kPlanGroup);
 }
 
-bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags) {
+bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags, bool is_model) {
   if (flags.search || !flags.training.empty()) return true;
   for (const auto* option : command.get_options()) {
     if (option->get_group() != kPlanGroup || option->count() == 0) continue;
+    if (is_model && (option->get_name() == "--pictures" || option->get_name() == "--page")) continue;
     fail(ErrorKind::usage, "{} belongs to a plan. Add --search, or --training with its file.", option->get_name());
   }
   return false;

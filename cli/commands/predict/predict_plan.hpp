@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/predict/predict_pictures.hpp"
 #include "cli/flags/answer.hpp"
 
 namespace assay::cli {
@@ -17,8 +18,7 @@ struct TrainingPlanFlags {
   double price = 0;
   std::string reserve;
   std::int64_t top = 10;
-  std::string pictures;
-  std::string page;
+  PictureFiles pictures;
 };
 
 /// What of the other flags of the command belongs to it.
@@ -33,8 +33,9 @@ struct PlanJob {
 
 void add_training_plan_flags(CLI::App& command, TrainingPlanFlags& flags);
 
-/// Throws Error{usage} where flags of a plan are given without --search or --training.
-bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags);
+/// Throws Error{usage} where flags of a plan are given without --search or --training; those of pictures are also for a
+/// model's step.
+bool is_plan_asked(const CLI::App& command, const TrainingPlanFlags& flags, bool is_model);
 
 /// Prints the answer. Batch, sequence and precision are read off the command.
 void print_plan(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job);

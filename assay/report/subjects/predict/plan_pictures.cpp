@@ -9,88 +9,11 @@
 namespace assay::report {
 namespace {
 
-constexpr std::int64_t kMostLanes = 16;
 constexpr std::size_t kMostMemoryBars = 12;
 constexpr std::size_t kDaysOfWeek = 7;
 constexpr double kGib = 1024.0 * 1024 * 1024;
-
-/// Bars by kind, each of which is one series.
-class StepBars {
- public:
-  void add(const char* kind, double lane, double from, double seconds) {
-    if (!(seconds > 0)) return;
-    auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& s) { return s.name == kind; });
-    if (found == series_.end()) {
-      series_.push_back({.name = kind, .kind = SeriesKind::bars, .colour = static_cast<std::int64_t>(series_.size())});
-      found = series_.end() - 1;
-    }
-    found->marks.push_back(
-        {.y = lane, .low = from, .high = from + seconds, .note = fmt::format("{}: {}", kind, long_duration(seconds))});
-  }
-
-  std::vector<Series> take() { return std::move(series_); }
-
- private:
-  std::vector<Series> series_;
-};
-
-/// 1F1B: stage s of p waits s / (p - 1) of the bubble before it begins and after it ends, a third before; the rest is
-/// between its first forward passes and the first backward pass that comes back to it.
-void add_stages(const predict::JudgedSplit& judged, StepBars& bars, PictureAxis& lanes) {
-  const auto& t = judged.step;
-  const auto p = judged.split.pipeline;
-  const double sent = t.tensor_seconds + t.shard_seconds + t.exchange_seconds + t.pipeline_seconds;
-  const double work = t.compute_seconds + sent;
-  for (std::int64_t lane = 0; lane < std::min(p, kMostLanes); ++lane) {
-    const auto stage = p <= kMostLanes ? lane : lane * (p - 1) / (kMostLanes - 1);
-    const double share = static_cast<double>(stage) / static_cast<double>(p - 1);
-    const auto row = static_cast<double>(lanes.categories.size());
-    lanes.categories.push_back(fmt::format("stage {}", stage + 1));
-    const double passes =
-        std::min(1.0, static_cast<double>(p - stage) / static_cast<double>(judged.split.microbatches));
-    double at = share * t.bubble_seconds / 3;
-    bars.add("bubble", row, 0, at);
-    const double first = passes * work / 3;
-    bars.add("computing", row, at, first);
-    at += first;
-    const double middle = (1 - share) * t.bubble_seconds;
-    bars.add("bubble", row, at, middle);
-    at += middle;
-    const double computing = t.compute_seconds - std::min(first, t.compute_seconds);
-    bars.add("computing", row, at, computing);
-    at += computing;
-    bars.add("communication that is not hidden", row, at, sent);
-    at += sent;
-    if (stage == p - 1) bars.add("output layer", row, at, t.output_seconds);
-    at += t.output_seconds;
-    bars.add("bubble", row, at, share * t.bubble_seconds * 2 / 3);
-    at += share * t.bubble_seconds * 2 / 3;
-    bars.add("gradients", row, at, t.gradient_seconds);
-    bars.add("update", row, at + t.gradient_seconds, t.update_seconds);
-  }
-}
-
-/// One device: each kind of work on a stream of its own.
-void add_streams(const predict::StepTime& t, StepBars& bars, PictureAxis& lanes) {
-  double at = 0;
-  const auto add = [&](const char* stream, const char* kind, double seconds) {
-    if (!(seconds > 0)) return;
-    auto found = std::find(lanes.categories.begin(), lanes.categories.end(), stream);
-    if (found == lanes.categories.end()) {
-      lanes.categories.emplace_back(stream);
-      found = lanes.categories.end() - 1;
-    }
-    bars.add(kind, static_cast<double>(found - lanes.categories.begin()), at, seconds);
-    at += seconds;
-  };
-  add("compute", "computing", t.compute_seconds);
-  add("tensor group", "sums", t.tensor_seconds);
-  add("shards", "gathers that are not hidden", t.shard_seconds);
-  add("experts, context", "exchanges", t.exchange_seconds);
-  add("compute", "output layer", t.output_seconds);
-  add("replicas", "gradients", t.gradient_seconds);
-  add("compute", "update", t.update_seconds);
-}
+constexpr const char* kMemoryOfSplits =
+    "GiB; t tensor, p pipeline x parts, c context, e experts, s shard, b microbatch";
 
 Picture blank(const char* id, const char* question, std::string title, PictureAxis x, PictureAxis y) {
   Picture picture;
@@ -115,24 +38,6 @@ std::string short_split(const predict::Split& split) {
 }
 
 }  // namespace
-
-Picture step_picture(const predict::JudgedSplit& judged) {
-  auto picture = blank("step", "Where does a step go?", "One step, " + text_of(judged.split), {.title = "seconds"},
-                       {.title = "", .kind = PictureAxisKind::category});
-  StepBars bars;
-  if (judged.split.pipeline > 1) {
-    add_stages(judged, bars, picture.y);
-  } else {
-    add_streams(judged.step, bars, picture.y);
-  }
-  picture.series = bars.take();
-  const auto& t = judged.step;
-  picture.answer = fmt::format("{} a step: {:.0f} % computing, {:.0f} % bubble. Parts are drawn in one piece each.",
-                               long_duration(judged.seconds), 100 * t.compute_seconds / t.seconds,
-                               100 * t.bubble_seconds / t.seconds);
-  fit_axes(picture);
-  return picture;
-}
 
 Picture front_picture(const predict::PlanSearch& said) {
   bool priced = said.tokens.has_value();
@@ -188,9 +93,8 @@ Picture front_picture(const predict::PlanSearch& said) {
   return picture;
 }
 
-Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double device_bytes) {
-  auto picture = blank("memory", "Does it fit?", "Memory of a device by kind",
-                       {.title = "GiB; t tensor, p pipeline x parts, c context, e experts, s shard, b microbatch"},
+Picture memory_picture(const std::vector<MemoryBar>& bars, double device_bytes) {
+  auto picture = blank("memory", "Does it fit?", "Memory of a device by kind", {.title = "GiB"},
                        {.title = "", .kind = PictureAxisKind::category});
   struct Kind {
     const char* name;
@@ -203,11 +107,11 @@ Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double d
     picture.series.push_back(
         {.name = kind.name, .kind = SeriesKind::bars, .colour = static_cast<std::int64_t>(picture.series.size())});
   }
-  for (std::size_t i = 0; i < std::min(splits.size(), kMostMemoryBars); ++i) {
-    picture.y.categories.push_back(short_split(splits[i].split));
+  for (std::size_t i = 0; i < std::min(bars.size(), kMostMemoryBars); ++i) {
+    picture.y.categories.push_back(bars[i].name);
     double at = 0;
     for (std::size_t k = 0; k < kKinds.size(); ++k) {
-      const double size = splits[i].memory.*kKinds[k].bytes / kGib;
+      const double size = bars[i].memory.*kKinds[k].bytes / kGib;
       picture.series[k].marks.push_back({.y = static_cast<double>(i), .low = at, .high = at + size});
       at += size;
     }
@@ -216,8 +120,11 @@ Picture memory_picture(const std::vector<predict::JudgedSplit>& splits, double d
       .name = fmt::format("a device has {:.0f} GiB", device_bytes / kGib), .kind = SeriesKind::rules, .colour = 7};
   limit.marks.push_back({.x = device_bytes / kGib});
   picture.series.push_back(limit);
-  picture.answer =
-      fmt::format("The best takes {} of {}.", memory_size(splits.front().memory.total()), memory_size(device_bytes));
+  const auto largest = std::max_element(bars.begin(), bars.end(), [](const auto& one, const auto& other) {
+    return one.memory.total() < other.memory.total();
+  });
+  picture.answer = fmt::format("{} takes {} of {}.", bars.size() == 1 ? "It" : "The largest",
+                               memory_size(largest->memory.total()), memory_size(device_bytes));
   fit_axes(picture);
   return picture;
 }
@@ -254,30 +161,32 @@ Picture calendar_picture(const predict::TrainingPlan& plan) {
   return picture;
 }
 
-std::vector<Picture> search_pictures(const predict::PlanSearch& said, double device_bytes) {
+std::vector<Picture> search_pictures(const predict::PlanSearch& said,
+                                     const std::optional<predict::StepDrawing>& drawing, double device_bytes) {
   std::vector<Picture> pictures;
   if (!said.chosen) return pictures;
+  const auto& best = said.search.ranked.front();
   pictures.push_back(front_picture(said));
-  pictures.push_back(step_picture(said.search.ranked.front()));
-  pictures.push_back(memory_picture(said.search.ranked, device_bytes));
+  if (drawing) pictures.push_back(step_picture(text_of(best.split), *drawing, best.seconds, best.step));
+  std::vector<MemoryBar> bars;
+  for (const auto& one : said.search.ranked) bars.push_back({short_split(one.split), one.memory});
+  auto memory = memory_picture(bars, device_bytes);
+  memory.x.title = kMemoryOfSplits;
+  memory.answer = fmt::format("The best takes {} of {}.", memory_size(best.memory.total()), memory_size(device_bytes));
+  pictures.push_back(memory);
   return pictures;
 }
 
-std::vector<Picture> training_pictures(const predict::TrainingPlans& said, double device_bytes) {
-  const auto& plan = said.plans.front();
-  const auto longest = std::max_element(plan.stages.begin(), plan.stages.end(),
-                                        [](const auto& a, const auto& b) { return a.time.seconds < b.time.seconds; });
-  std::vector<predict::JudgedSplit> splits;
-  for (const auto& stage : plan.stages) splits.push_back(stage.best);
-  auto memory = memory_picture(splits, device_bytes);
-  for (std::size_t i = 0; i < memory.y.categories.size(); ++i) {
-    memory.y.categories[i] = fmt::format("{}: {}", i + 1, memory.y.categories[i]);
+std::vector<Picture> training_pictures(const predict::TrainingPlan& plan, const predict::StepDrawing& drawing,
+                                       double device_bytes) {
+  const auto& best = longest_stage(plan).best;
+  std::vector<MemoryBar> bars;
+  for (const auto& stage : plan.stages) {
+    bars.push_back({fmt::format("{}: {}", bars.size() + 1, short_split(stage.best.split)), stage.best.memory});
   }
-  const auto largest = std::max_element(
-      splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.memory.total() < b.memory.total(); });
-  memory.answer =
-      fmt::format("The largest stage takes {} of {}.", memory_size(largest->memory.total()), memory_size(device_bytes));
-  return {calendar_picture(plan), step_picture(longest->best), memory};
+  auto memory = memory_picture(bars, device_bytes);
+  memory.x.title = kMemoryOfSplits;
+  return {calendar_picture(plan), step_picture(text_of(best.split), drawing, best.seconds, best.step), memory};
 }
 
 std::string standalone_svg(const Picture& picture) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/report/pictures/picture.hpp"
+
+namespace assay::cli {
+
+/// Where pictures of a prediction go.
+struct PictureFiles {
+  std::string folder;  ///< as SVG, a file each; empty: nowhere
+  std::string page;    ///< one HTML file; empty: none
+
+  bool asked() const { return !folder.empty() || !page.empty(); }
+};
+
+/// Writes what was asked for. `sources` say what the page was made from, `words` what shows the same in a terminal.
+void write_pictures(const PictureFiles& files, const std::string& title, const std::vector<std::string>& sources,
+                    std::vector<report::Picture> pictures, const std::string& words);
+
+}  // namespace assay::cli
