@@ -72,7 +72,7 @@ def test_reports_without_layers_are_refused(assay):
 def test_a_profile_needs_its_batch_and_stands_alone(assay):
     assert "--batch is missing" in assay("import", RECORDED / "onnxruntime.json", code=2).stderr
     twice = [RECORDED / "onnxruntime.json"] * 2
-    assert "Give one profile" in assay("import", *twice, "--batch", "4", code=2).stderr
+    assert "Of several files only such ones" in assay("import", *twice, "--batch", "4", code=2).stderr
 
 
 def prototype_run(batch, seconds):

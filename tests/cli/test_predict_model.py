@@ -262,11 +262,15 @@ VALUES = {
     "--calibrate": "none.csv", "--servers": "own", "--server-count": "2",
     "--serve": "llama3-8b", "--server": "vllm", "--rate": "5", "--concurrency": "4", "--prompt-tokens": "128",
     "--output-tokens": "64", "--slo": "ttft p99<1s", "--on": "h100", "--splits": "1", "--weights": "fp8",
-    "--sequences": "8", "--price-of": "h100=2", "--disaggregate": None, "--seed": "7", "--markdown": "out.md",
+    "--sequences": "8", "--lengths": "lognormal:1", "--step-tokens": "256", "--routing": "round_robin",
+    "--price-of": "h100=2", "--disaggregate": None, "--seed": "7", "--markdown": "out.md",
     "--search": None, "--training": "none.yaml", "--tokens": "1T", "--within": "30d", "--price": "2e6",
     "--reserve": "5%", "--top": "3", "--pictures": "pictures", "--page": "page.html",
 }  # fmt: skip
-WRITES = {"--trace": "trace.json", "--replay": "step.replay", "--new-cluster": "new.yaml", "--store": "none.db"}
+WRITES = {
+    "--trace": "trace.json", "--replay": "step.replay", "--new-cluster": "new.yaml", "--store": "none.db",
+    "--pictures": "pictures", "--page": "page.html",
+}  # fmt: skip
 
 
 def flags_of_help(assay):
