@@ -57,7 +57,7 @@ def in_transcript(file, words, build):
     return not wrong, "; ".join(wrong)
 
 
-def tests_with(file, words):
+def nodes_with(file, words):
     """Node ids of the test functions that have the words; of all, where the words are outside of any."""
     tests = [node for node in ast.parse((TESTS / file).read_text()).body
              if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]  # fmt: skip
@@ -87,13 +87,13 @@ def transcripts_test(file):
     """The test that makes a machine for this transcript and follows it."""
     name = pathlib.Path(file).name
     [test] = [path for path in (TESTS / "cli").glob("test_*.py") if f'HERE / "{name}"' in path.read_text()]
-    return tests_with(test.relative_to(TESTS), name)
+    return nodes_with(test.relative_to(TESTS), name)
 
 
 def outcome(file, words, build):
     if file.endswith(".test"):
         return in_transcript(file, words, build)
-    nodes = transcripts_test(file) if file.endswith(".transcript") else tests_with(file, words)
+    nodes = transcripts_test(file) if file.endswith(".transcript") else nodes_with(file, words)
     return tried(nodes, build)
 
 
