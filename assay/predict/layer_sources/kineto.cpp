@@ -80,9 +80,9 @@ struct DeviceSeconds {
   double to_device = 0;  ///< copies from the host
 };
 
-class DeviceTimes {
+class ProfiledKernels {
  public:
-  DeviceTimes(const GpuTrace& trace, const TimeSpan& step, const StepOperators& operators)
+  ProfiledKernels(const GpuTrace& trace, const TimeSpan& step, const StepOperators& operators)
       : trace_(trace), step_(step), operators_(operators) {
     for (const auto& call : trace.calls) {
       if (call.correlation >= 0 && call.kind == RuntimeCallKind::launch) calls_.emplace(call.correlation, &call);
@@ -172,7 +172,7 @@ class KinetoStep {
   KinetoStep(const GpuTrace& trace, const TimeSpan& step)
       : trace_(trace),
         operators_(operators_in(trace, step)),
-        device_(DeviceTimes(trace, step, operators_).sum()),
+        device_(ProfiledKernels(trace, step, operators_).sum()),
         summed_(summed_bytes(trace, step)) {
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       // An operator shows the number that the next node will get, so that the last to show it made the node.
