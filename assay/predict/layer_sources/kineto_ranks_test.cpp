@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/predict/traces/trace_fixture.hpp"
+
 namespace assay::predict {
 namespace {
 
@@ -20,40 +22,28 @@ struct MadeUpRank {
 /// Steps of 10, 30 and 20 times 100 us. In step k the two layers take 10 k and 20 k us forward, twice that backward,
 /// the update 5 k us.
 std::string profile_of(const MadeUpRank& rank) {
-  json events = json::array();
-  const auto add = [&](const char* category, const std::string& name, int thread, double begin, double us, json args) {
-    events.push_back({{"ph", "X"},
-                      {"cat", category},
-                      {"name", name},
-                      {"pid", 1},
-                      {"tid", thread},
-                      {"ts", begin},
-                      {"dur", us},
-                      {"args", std::move(args)}});
-  };
+  WrittenTrace trace(rank.number, rank.job_ranks);
   double begin = 0;
   int sequence = 0;
   for (int k = 0; k < 3; ++k) {
     const std::array<double, 3> lengths{1000, 3000, 2000};
     const double unit = (k + 1) * rank.slower;
     const auto length = lengths[static_cast<std::size_t>(k)];
-    add("user_annotation", fmt::format("ProfilerStep#{}", rank.first_step + k), 1, begin, length, json::object());
-    add("cpu_op", rank.first_operator, 1, begin + 1, 10 * unit, {{"Sequence number", sequence}});
-    add("cpu_op", "aten::relu", 1, begin + 200, 20 * unit, {{"Sequence number", sequence + 1}});
+    trace.mark(fmt::format("ProfilerStep#{}", rank.first_step + k), begin, length);
+    trace.add("cpu_op", rank.first_operator, begin + 1, 10 * unit, 1, {{"Sequence number", sequence}});
+    trace.add("cpu_op", "aten::relu", begin + 200, 20 * unit, 1, {{"Sequence number", sequence + 1}});
     const auto backward = [&](double at, double us, int number) {
-      add("cpu_op", "autograd::engine::evaluate_function: B", 2, begin + at, us, {{"Sequence number", number}});
+      trace.add("cpu_op", "autograd::engine::evaluate_function: B", begin + at, us, 2, {{"Sequence number", number}});
     };
     backward(300, 40 * unit, sequence + 1);
     backward(600, 20 * unit, sequence);
-    add("cpu_op", "torch::autograd::AccumulateGrad", 2, begin + 800, 1,
-        {{"Input Dims", {{10, 4}}}, {"Input type", {"float"}}});
-    add("user_annotation", "Optimizer.step#SGD.step", 1, begin + 900, 5 * unit, json::object());
+    trace.add("cpu_op", "torch::autograd::AccumulateGrad", begin + 800, 1, 2,
+              {{"Input Dims", {{10, 4}}}, {"Input type", {"float"}}});
+    trace.mark("Optimizer.step#SGD.step", begin + 900, 5 * unit);
     sequence += 2;
     begin += 5000;
   }
-  return json{{"distributedInfo", {{"rank", rank.number}, {"world_size", rank.job_ranks}}},
-              {"traceEvents", std::move(events)}}
-      .dump();
+  return trace.text();
 }
 
 LayerTable joined_ranks(const std::vector<MadeUpRank>& ranks) {
@@ -115,12 +105,9 @@ TEST(ImportRanks, OfSeveralJobsOrOtherStepsAreRefused) {
 }
 
 TEST(ImportRanks, WithTooManyStepsAreRefused) {
-  json events = json::array();
-  for (int i = 0; i < 101; ++i) {
-    events.push_back({{"ph", "X"}, {"cat", "user_annotation"}, {"name", "ProfilerStep#1"}, {"ts", i}, {"dur", 1}});
-  }
-  const auto text = json{{"traceEvents", std::move(events)}}.dump();
-  EXPECT_THROW(static_cast<void>(rank_steps(text, "r.json", 1)), Error);
+  WrittenTrace trace;
+  for (int i = 0; i < 101; ++i) trace.mark("ProfilerStep#1", i, 1);
+  EXPECT_THROW(static_cast<void>(rank_steps(trace.text(), "r.json", 1)), Error);
 }
 
 TEST(ImportRanks, WithoutANumberGetTheLowestThatIsFree) {

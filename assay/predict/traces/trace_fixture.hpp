@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "assay/core/text/json.hpp"
@@ -12,7 +14,11 @@ namespace assay::predict {
 /// Builds a trace as PyTorch's profiler writes it. Times are in microseconds.
 class WrittenTrace {
  public:
-  explicit WrittenTrace(int rank = 0) : rank_(rank) {}
+  /// Of a job that does not say how many ranks it has, unless it is given.
+  explicit WrittenTrace(std::int64_t rank = 0, std::optional<std::int64_t> job_ranks = std::nullopt) {
+    info_["rank"] = rank;
+    if (job_ranks) info_["world_size"] = *job_ranks;
+  }
 
   WrittenTrace& mark(const std::string& name, double begin, double us) {
     return add("user_annotation", name, begin, us, 1, json::object());
@@ -61,13 +67,13 @@ class WrittenTrace {
   }
 
   std::string text() const {
-    return json{{"schemaVersion", 1}, {"distributedInfo", {{"rank", rank_}}}, {"traceEvents", events_}}.dump();
+    return json{{"schemaVersion", 1}, {"distributedInfo", info_}, {"traceEvents", events_}}.dump();
   }
 
   GpuTrace trace() const { return read_gpu_trace(text(), "t.json"); }
 
  private:
-  int rank_;
+  json info_ = json::object();
   int correlation_ = 0;
   json events_ = json::array();
 };
