@@ -168,11 +168,9 @@ void write_model_pictures(const PictureFiles& files, const predict::Stack& stack
   const auto what = fmt::format("{} on {} devices", last.model, last.devices);
   std::vector<report::MemoryBar> bars;
   for (const auto& row : said.rows) bars.push_back({fmt::format("{} devices", row.devices), row.memory});
-  // Makers' GB of a device's memory are GiB.
-  const double device_bytes = jobs.rows.back().job.device.sheet.memory_bytes * 1e-9 * 1024 * 1024 * 1024;
   write_pictures(files, what, {"constants: " + said.stack},
                  {report::step_picture(what, drawing_of(stack, jobs.rows.back()), last.seconds, last.step),
-                  report::memory_picture(bars, device_bytes)},
+                  report::memory_picture(bars, device_bytes(jobs.rows.back().job.device.sheet))},
                  "assay predict " + last.model);
 }
 

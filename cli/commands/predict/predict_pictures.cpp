@@ -32,4 +32,8 @@ void write_pictures(const PictureFiles& files, const std::string& title, const s
   write_output(files.page, html_page(page, report_form()));
 }
 
+double device_bytes(const predict::DeviceSheet& sheet) {
+  return sheet.memory_bytes * 1e-9 * 1024 * 1024 * 1024;
+}
+
 }  // namespace assay::cli

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/predict/devices/device_sheet.hpp"
 #include "assay/report/pictures/picture.hpp"
 
 namespace assay::cli {
@@ -18,5 +19,8 @@ struct PictureFiles {
 /// Writes what was asked for. `sources` say what the page was made from, `words` what shows the same in a terminal.
 void write_pictures(const PictureFiles& files, const std::string& title, const std::vector<std::string>& sources,
                     std::vector<report::Picture> pictures, const std::string& words);
+
+/// Memory of a device, beside which a picture shows what a step needs: makers' GB of it are GiB.
+double device_bytes(const predict::DeviceSheet& sheet);
 
 }  // namespace assay::cli

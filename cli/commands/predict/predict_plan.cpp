@@ -72,11 +72,6 @@ std::int64_t needed_size(const CLI::App& command, const char* flag, const char* 
   return command.get_option(flag)->as<std::int64_t>();
 }
 
-/// Memory of a device of the cluster: makers' GB of it are GiB.
-double device_bytes(const predict::Cluster& cluster) {
-  return step_device(cluster).sheet.memory_bytes * 1e-9 * 1024 * 1024 * 1024;
-}
-
 void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const PlanJob& job) {
   predict::PlanQuestion question;
   question.model = model_asked(job.model);
@@ -102,7 +97,8 @@ void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const
     if (said.chosen) drawing = plan_drawing(chosen_job(question, said), basis);
     const auto& cluster = said.chosen ? chosen_cluster(question, said) : question.clusters.front();
     write_pictures(flags.pictures, "Splits of " + said.model, {said.choice},
-                   report::search_pictures(said, drawing, device_bytes(cluster)), "assay predict --search");
+                   report::search_pictures(said, drawing, device_bytes(step_device(cluster).sheet)),
+                   "assay predict --search");
   }
   job.json ? print_json(to_json(said)) : print_document(report::plan_search_document(said));
 }
@@ -120,7 +116,7 @@ void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
     const auto& plan = said.plans.front();
     const auto drawing = plan_drawing(longest_job(questions.front(), plan), basis);
     write_pictures(flags.pictures, "Training: " + file.name, {plan.cluster},
-                   report::training_pictures(plan, drawing, device_bytes(questions.front().cluster)),
+                   report::training_pictures(plan, drawing, device_bytes(step_device(questions.front().cluster).sheet)),
                    "assay predict --training");
   }
   job.json ? print_json(to_json(said)) : print_document(report::training_document(said));
