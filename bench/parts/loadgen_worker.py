@@ -2,8 +2,9 @@
 
 usage: loadgen_worker.py FOLDER_OF_WORKER FOLDER_OF_LOGS < question.json
 
-The question has `prepare`, as a worker is sent it, `scenario`, `seconds` and, for a server, `rate`. Samples wait in one
-queue; a step takes as many as fit the batch, and one with fewer is filled up. Prints LoadGen's own summary as JSON.
+The question has `prepare`, as a worker is sent it, `scenario`, `seconds`, `seed` and, for a server, `rate`. Samples
+wait in one queue; a step takes as many as fit the batch, and one with fewer is filled up. Prints LoadGen's own summary
+as JSON.
 """
 
 import json
@@ -72,7 +73,7 @@ def in_turn(framework, batch):
     return issue
 
 
-def settings_of(kind, seconds, rate, step_seconds, batch):
+def settings_of(kind, seconds, rate, step_seconds, batch, seed):
     settings = mlperf_loadgen.TestSettings()
     settings.scenario = getattr(mlperf_loadgen.TestScenario, KINDS[kind])
     settings.mode = mlperf_loadgen.TestMode.PerformanceOnly
@@ -80,6 +81,7 @@ def settings_of(kind, seconds, rate, step_seconds, batch):
     settings.min_query_count = 1
     settings.max_query_count = MOST_QUERIES
     settings.multi_stream_samples_per_query = 8
+    settings.schedule_rng_seed = seed
     if kind == "server":
         settings.server_target_qps = rate
         settings.server_target_latency_ns = 10**10
@@ -119,7 +121,7 @@ def main():
     qsl = mlperf_loadgen.ConstructQSL(SAMPLES, SAMPLES, lambda _: None, lambda _: None)
     log = mlperf_loadgen.LogSettings()
     log.log_output.outdir = logs
-    settings = settings_of(kind, question["seconds"], question.get("rate"), step_seconds, batch)
+    settings = settings_of(kind, question["seconds"], question.get("rate"), step_seconds, batch, question["seed"])
     mlperf_loadgen.StartTestWithLogSettings(sut, qsl, settings, log, "")
     mlperf_loadgen.DestroyQSL(qsl)
     mlperf_loadgen.DestroySUT(sut)
