@@ -228,6 +228,19 @@ TEST(StepBasis, WhatBothSidesShareCancelsInARatio) {
   EXPECT_LT(other.high / other.ratio, time.high_seconds / time.seconds);
 }
 
+TEST(StepBasis, AJobOfFewMicrobatchesIsDrawnAsLongAsItIsPredicted) {
+  const StepBasis basis;
+  const auto q = question_of("llama3-8b", 8, 16);
+  Split s;
+  s.pipeline = 4;
+  s.data = s.shard = 2;
+  s.microbatches = 8;
+  const auto job = job_of(q, s);
+  const auto drawn = basis.drawing_of(job);
+  EXPECT_EQ(drawn.microbatches, 8);
+  EXPECT_NEAR(drawn.schedule.seconds / basis.time_of(job).seconds, 1, 1e-9);
+}
+
 TEST(StepBasis, TwoDevicesAddTheErrorsOfTheirLaws) {
   const StepBasis basis;
   auto one = question_of("llama3-8b", 64, 64);

@@ -85,24 +85,29 @@ StepBasis::StepBasis(const RowMap& map, const JobRows& rows) : name_(map.stack) 
   if (groups.size() > 1) pair_differences_ = differences_of(predict_rows(map, {measured, {}}, nullptr));
 }
 
+const std::string& StepBasis::name_of(const StepDevice& device) const {
+  for (const auto& known : devices_) {
+    if (known.first == device.sheet.name) return known.second;
+  }
+  return device.sheet.name;
+}
+
+const StepConstants& StepBasis::constants(const StepDevice& device) const {
+  return stack().constants(name_of(device));
+}
+
 JobRow StepBasis::row_of(const StepJob& job) const {
   JobRow row;
   row.job = job;
   row.work = step_work(job);
   row.model = job.model.name;
-  row.device = job.device.sheet.name;
-  for (const auto& known : devices_) {
-    if (known.first == job.device.sheet.name) row.device = known.second;
-  }
+  row.device = name_of(job.device);
   return row;
 }
 
-const StepConstants& StepBasis::constants(const StepDevice& device) const {
-  if (stack_ == nullptr) return usual_;
-  for (const auto& known : devices_) {
-    if (known.first == device.sheet.name) return stack_->constants(known.second);
-  }
-  return stack_->constants("");
+const Stack& StepBasis::stack() const {
+  static const Stack usual;
+  return stack_ != nullptr ? *stack_ : usual;
 }
 
 std::vector<double> StepBasis::sensitivities(const StepJob& job) const {
@@ -118,9 +123,12 @@ std::vector<double> StepBasis::sensitivities(const StepJob& job) const {
 }
 
 RangedStep StepBasis::time_of(const StepJob& job) const {
-  static const Stack usual;
-  const auto said = (stack_ != nullptr ? *stack_ : usual).predict(row_of(job));
+  const auto said = stack().predict(row_of(job));
   return {said.seconds, said.low_seconds, said.high_seconds, said.time};
+}
+
+StepDrawing StepBasis::drawing_of(const StepJob& job) const {
+  return step_drawing(stack(), row_of(job));
 }
 
 RangedRatio StepBasis::calibrated_ratio(const StepJob& one, const StepJob& other) const {

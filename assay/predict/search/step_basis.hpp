@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/predict/step/stack.hpp"
+#include "assay/predict/step/step_drawing.hpp"
 
 namespace assay::predict {
 
@@ -48,6 +49,9 @@ class StepBasis {
   /// Precondition: check(job) passes.
   RangedStep time_of(const StepJob& job) const;
 
+  /// Its step as far as it is drawn. Throws what step_drawing() throws.
+  StepDrawing drawing_of(const StepJob& job) const;
+
   /// `other` over `one`.
   RangedRatio ratio_of(const StepJob& one, const StepJob& other) const;
 
@@ -57,6 +61,9 @@ class StepBasis {
   std::string sentence() const;
 
  private:
+  const Stack& stack() const;
+  /// As rows write it, or as its data sheet does.
+  const std::string& name_of(const StepDevice& device) const;
   JobRow row_of(const StepJob& job) const;
   std::vector<double> sensitivities(const StepJob& job) const;
   RangedRatio calibrated_ratio(const StepJob& one, const StepJob& other) const;

@@ -18,6 +18,9 @@ struct StackSays {
   std::int64_t range_rows = 0;  ///< residuals that the range is from
   std::string regime;
   bool new_device = false;  ///< no row that was calibrated on has it
+
+  /// How many times as long the step takes as the law alone says.
+  double factor() const { return seconds / time.seconds; }
 };
 
 /// How a fit weighs its start and outliers (RowMap has what they mean), and the mean size of log residuals of whole

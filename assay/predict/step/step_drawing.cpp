@@ -38,4 +38,8 @@ StepDrawing step_drawing(const StepWork& work, const StepPlan& plan, const StepC
   return drawing;
 }
 
+StepDrawing step_drawing(const Stack& stack, const JobRow& row) {
+  return step_drawing(row.work, row.job.plan, stack.constants(row.device), stack.predict(row).factor());
+}
+
 }  // namespace assay::predict

@@ -7,6 +7,7 @@
 
 #include "assay/predict/models/catalogue.hpp"
 #include "assay/predict/step/stack.hpp"
+#include "assay/predict/step/step_drawing.hpp"
 #include "assay/predict/step/step_memory.hpp"
 
 namespace assay::predict {
@@ -281,6 +282,8 @@ TEST(Stack, AnEffectIsAFactorOfItsRowsThatFewRowsShowInPart) {
   const double plain = step_time(row.work, row.job.plan, StepConstants{}).seconds;
   EXPECT_NEAR(stack.predict(row).seconds / plain, std::exp(8.0 / 11 * std::log(1.2)), 1e-9);
   EXPECT_NEAR(stack.predict(jobs.rows.back()).seconds / *jobs.rows.back().measured_seconds, 1, 1e-9);
+  // Few microbatches are all drawn: the drawing takes as long as was predicted.
+  EXPECT_NEAR(step_drawing(stack, row).schedule.seconds / stack.predict(row).seconds, 1, 1e-9);
 }
 
 TEST(Stack, TooFewRowsAreRefused) {

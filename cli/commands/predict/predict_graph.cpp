@@ -56,14 +56,8 @@ predict::GraphRequest graph_request(const predict::StepGraph& graph, const predi
 
 predict::StepGraph graph_of(const predict::Stack& stack, const predict::JobRow& row) {
   auto graph = step_graph(row.work, row.job.plan, stack.constants(row.device));
-  const auto said = stack.predict(row);
-  scale(graph, said.seconds / said.time.seconds);
+  scale(graph, stack.predict(row).factor());
   return graph;
-}
-
-predict::StepDrawing drawing_of(const predict::Stack& stack, const predict::JobRow& row) {
-  const auto said = stack.predict(row);
-  return step_drawing(row.work, row.job.plan, stack.constants(row.device), said.seconds / said.time.seconds);
 }
 
 void write_step_trace(const std::string& path, const predict::StepGraph& graph, predict::RowsPrediction& said) {

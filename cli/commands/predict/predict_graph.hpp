@@ -5,16 +5,13 @@
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/simulation/simulated_cost.hpp"
 #include "assay/predict/step/rows_prediction.hpp"
-#include "assay/predict/step/step_drawing.hpp"
+#include "assay/predict/step/step_graph.hpp"
 
 namespace assay::cli {
 
 /// The graph of a job's step, with the factor that measured jobs of its kind have. Throws Error{usage} where it cannot
 /// be scheduled or is too large.
 predict::StepGraph graph_of(const predict::Stack& stack, const predict::JobRow& row);
-
-/// The same as far as it is drawn.
-predict::StepDrawing drawing_of(const predict::Stack& stack, const predict::JobRow& row);
 
 /// Writes the schedule of the last row's graph as a Chrome trace, and a note where it takes longer than was predicted.
 void write_step_trace(const std::string& path, const predict::StepGraph& graph, predict::RowsPrediction& said);

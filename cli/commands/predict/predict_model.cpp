@@ -169,7 +169,7 @@ void write_model_pictures(const PictureFiles& files, const predict::Stack& stack
   std::vector<report::MemoryBar> bars;
   for (const auto& row : said.rows) bars.push_back({fmt::format("{} devices", row.devices), row.memory});
   write_pictures(files, what, {"constants: " + said.stack},
-                 {report::step_picture(what, drawing_of(stack, jobs.rows.back()), last.seconds, last.step),
+                 {report::step_picture(what, step_drawing(stack, jobs.rows.back()), last.seconds, last.step),
                   report::memory_picture(bars, device_bytes(jobs.rows.back().job.device.sheet))},
                  "assay predict " + last.model);
 }

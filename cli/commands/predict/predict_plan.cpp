@@ -54,11 +54,6 @@ std::vector<predict::Cluster> clusters_of(const PlanJob& job) {
   return clusters;
 }
 
-predict::StepDrawing plan_drawing(const predict::StepJob& job, const predict::StepBasis& basis) {
-  const auto time = basis.time_of(job);
-  return step_drawing(step_work(job), job.plan, basis.constants(job.device), time.seconds / time.step.seconds);
-}
-
 double reserve_of(const TrainingPlanFlags& flags) {
   if (flags.reserve.empty()) return predict::kUsualReserve;
   const double share = parse_share(flags.reserve, "--reserve");
@@ -94,7 +89,7 @@ void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const
   const auto said = search_plans(question, basis);
   if (flags.pictures.asked()) {
     std::optional<predict::StepDrawing> drawing;
-    if (said.chosen) drawing = plan_drawing(chosen_job(question, said), basis);
+    if (said.chosen) drawing = basis.drawing_of(chosen_job(question, said));
     const auto& cluster = said.chosen ? chosen_cluster(question, said) : question.clusters.front();
     write_pictures(flags.pictures, "Splits of " + said.model, {said.choice},
                    report::search_pictures(said, drawing, device_bytes(step_device(cluster).sheet)),
@@ -114,7 +109,7 @@ void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
   const auto said = plan_trainings(questions, basis);
   if (flags.pictures.asked()) {
     const auto& plan = said.plans.front();
-    const auto drawing = plan_drawing(longest_job(questions.front(), plan), basis);
+    const auto drawing = basis.drawing_of(longest_job(questions.front(), plan));
     write_pictures(flags.pictures, "Training: " + file.name, {plan.cluster},
                    report::training_pictures(plan, drawing, device_bytes(step_device(questions.front().cluster).sheet)),
                    "assay predict --training");
