@@ -10,6 +10,7 @@
 #include "assay/report/subjects/predict/prediction.hpp"
 #include "assay/report/subjects/predict/transformer.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/predict/predict_accuracy.hpp"
 #include "cli/commands/predict/predict_calibrate.hpp"
 #include "cli/commands/predict/predict_model.hpp"
 #include "cli/commands/predict/predict_plan.hpp"
@@ -60,6 +61,7 @@ struct PredictFlags {
   ServeFlags serve;
   TrainingPlanFlags plan;
   ModelFlags model;
+  AccuracyFlags accuracy;
   std::string calibrate;
   bool is_transformer = false;
   bool json = false;
@@ -260,6 +262,7 @@ int predict_it(const PredictFlags& o) {
   auto said = predict_scaling(question, devices);
   said.notes = notes;
   if (o.simulate) add_simulation(o, question, said);
+  if (!o.accuracy.until.empty()) add_times_to_accuracy(o.accuracy, o.source, question, said);
   keep_where_named(o, question, said);
   if (!o.trace.empty()) {
     std::vector<predict::Span> spans;
@@ -382,6 +385,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   add_rows_flags(command, o->rows);
   add_training_plan_flags(command, o->plan);
   add_score_flags(command, o->scores);
+  add_accuracy_flags(command, o->accuracy);
   add_serve_flags(command, o->serve);
   command
       .add_option(
@@ -403,6 +407,7 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       "\\\n"
       "  --recompute selective\n"
       "assay predict --calibrate rows.csv --devices 16-64*2\n"
+      "assay predict lenet --until 'accuracy>=97%' --store s.db\n"
       "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
       "assay predict --score --store s.db --published times.csv\n"
       "assay predict --serve llama3-70b --weights fp8 --rate 20 --prompt-tokens 2048 --output-tokens 256 \\\n"
@@ -443,6 +448,11 @@ void add_predict(CLI::App& command, Invocation& invocation) {
       refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");
     } else if (o->is_transformer && !o->scores.score && o->calibrate.empty()) {
       refuse_others(command, effective_for_split(command), "a transformer that is split is predicted without it");
+    }
+    if (takes_measured_steps(command, o->accuracy, o->source)) {
+      print_times_to_accuracy(o->accuracy, o->source, o->optimizer, o->json);
+      invocation.exit_code = 0;
+      return;
     }
     o->source.store_named = command.count("--store") > 0;
     invocation.exit_code = o->new_cluster.empty() ? predict_it(*o) : write_new_cluster(o->new_cluster);
