@@ -390,8 +390,8 @@ void add_predict(CLI::App& command, Invocation& invocation) {
   command
       .add_option(
           "--calibrate", o->calibrate,
-          "Fit constants to steps you measured (CSV): of a cluster, and predict --devices from them (docs/predict.md); "
-          "with --rows, of a software stack (docs/training.md)")
+          "Fit constants to steps you measured (CSV; docs/predict.md): of a cluster, and predict --devices from them; "
+          "with --rows, of a software stack")
       ->type_name("PATH");
   add_json_flag(command, o->json);
   command.footer(
