@@ -54,6 +54,7 @@ def debootstrap(system, target, folder):
         if keys is None:
             return f"{UBUNTU} cannot be reached"
         argv += [f"--keyring={keys}", "--components=main,universe", SUITES[system], target, UBUNTU]
+        argv.append("/usr/share/debootstrap/scripts/gutsy")  # that of every Ubuntu; older tools do not know new names
     else:
         argv += [SUITES[system], target, debian_mirror()]
     made = subprocess.run(argv, capture_output=True, text=True, check=False)
