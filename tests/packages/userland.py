@@ -1,10 +1,12 @@
 """Fresh systems to install packages on: made by debootstrap once, kept beside the build, and entered by chroot."""
 
 import hashlib
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import urllib.request
 
 import pytest
@@ -52,10 +54,22 @@ def debootstrap(system, target, folder):
         if keys is None:
             return f"{UBUNTU} cannot be reached"
         argv += [f"--keyring={keys}", "--components=main,universe", SUITES[system], target, UBUNTU]
+        argv.append("/usr/share/debootstrap/scripts/gutsy")  # that of every Ubuntu; older tools do not know new names
     else:
         argv += [SUITES[system], target, debian_mirror()]
     made = subprocess.run(argv, capture_output=True, text=True, check=False)
     return f"debootstrap failed: {made.stdout[-300:]}{made.stderr[-300:]}" if made.returncode else None
+
+
+def trust_as_here(target):
+    """Where a proxy signs for pip's index, pip knows its certificate by a setting; it is made one of the system."""
+    asked = [sys.executable, "-m", "pip", "config", "get", "global.cert"]
+    cert = (
+        os.environ.get("PIP_CERT") or subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    )
+    if cert:
+        shutil.copy(cert, target / "etc/pip-certificates.pem")
+        (target / "etc/pip.conf").write_text("[global]\ncert = /etc/pip-certificates.pem\n")
 
 
 def make(system, target, folder):
@@ -74,6 +88,7 @@ def make(system, target, folder):
         kept.with_suffix(".part").rename(kept)
     shutil.copy("/etc/resolv.conf", target / "etc/resolv.conf")
     (target / "etc/apt/apt.conf.d/90assay").write_text(APT)
+    trust_as_here(target)
 
 
 def entering(root):
