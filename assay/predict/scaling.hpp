@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/model/steps_needed.hpp"
 #include "assay/predict/iteration.hpp"
 #include "assay/predict/memory.hpp"
 
@@ -85,6 +86,8 @@ struct ScalePoint {
   std::optional<double> job_hours;
   std::optional<double> job_price;
   std::optional<double> simulated_seconds;  ///< the same step with collectives simulated as flows; null: not asked
+  /// What so many steps as trainings needed take; null: not asked, or not known for these samples in a step.
+  std::optional<model::ToAccuracy> to_accuracy;
 };
 
 template <typename V>
@@ -103,6 +106,7 @@ void describe(V& v, ScalePoint& p) {
   v("job_hours", p.job_hours);
   v("job_price", p.job_price);
   v("simulated_seconds", p.simulated_seconds);
+  v("to_accuracy", p.to_accuracy);
 }
 
 /// Something to change, and what it would give.

@@ -8,9 +8,11 @@
 #include "assay/model/tables/measured.hpp"
 #include "assay/report/results/roofs/machines.hpp"
 #include "assay/report/subjects/fit.hpp"
+#include "assay/report/subjects/predict/accuracy.hpp"
 #include "assay/store/named_artifact.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/fit_accuracy.hpp"
 #include "cli/commands/fit_kernels.hpp"
 #include "cli/commands/fit_link.hpp"
 #include "cli/fitter.hpp"
@@ -39,6 +41,7 @@ struct FitFlags {
   bool link = false;
   bool across_platforms = false;
   std::string of;
+  FitAccuracyFlags accuracy;
   LinkFlags collectives;
   KernelFlags kernels;
 };
@@ -133,6 +136,15 @@ model::Prediction say(const FitFlags& o, const model::Model& model) {
   return model::predict(model, factors, values);
 }
 
+/// What the model says of that point, and what it comes to.
+std::optional<model::ToAccuracy> add_point(const FitFlags& o, const model::Model& model, const model::Prediction& said,
+                                           report::Document& text) {
+  text.paragraph(report::prediction_sentence(said));
+  const auto to_accuracy = time_to_accuracy(o.accuracy, o.store, model, o.at, said);
+  if (to_accuracy) text.paragraph(report::to_accuracy_sentence(*to_accuracy));
+  return to_accuracy;
+}
+
 int score_known(const FitFlags& o) {
   const auto model = find_model(o.score, o.store);
   json out = json::object();
@@ -140,7 +152,7 @@ int score_known(const FitFlags& o) {
   if (!o.at.empty()) {
     const auto said = say(o, model);
     out["prediction"] = to_json(said);
-    text.paragraph(report::prediction_sentence(said));
+    if (const auto to_accuracy = add_point(o, model, said, text)) out["to_accuracy"] = to_json(*to_accuracy);
   } else {
     auto columns = o.columns;
     if (!columns.by.empty() && columns.by != model.law.by) {
@@ -167,7 +179,7 @@ void check_kernels(const FitFlags& o) {
   const bool other_ask = !o.score.empty() || !o.at.empty() || !o.table.empty() || !o.where.empty() ||
                          !o.roles.empty() || !o.columns.by.empty() || !o.columns.factors.empty() ||
                          !o.columns.ignored.empty() || !o.name.empty() || !o.request.families.empty() ||
-                         o.across_platforms;
+                         o.across_platforms || !o.accuracy.until.empty();
   if (!other_data && !other_ask) return;
   fail(ErrorKind::usage,
        "--kernels and --device go with --out and --json alone: leave other data and the flags of its laws out.");
@@ -191,6 +203,7 @@ int fit(FitFlags& o) {
     fit_link(o.collectives, o.store, o.campaign, o.answer);
     return 0;
   }
+  check_fit_accuracy_flags(o.accuracy, o.at);
   read_assignments(o);
   if (!o.score.empty()) return score_known(o);
   if (!o.file.empty() && !o.campaign.empty()) fail(ErrorKind::usage, "name a CSV file or --campaign, not both.");
@@ -215,7 +228,7 @@ int fit(FitFlags& o) {
     models.push_back(to_json(model));
     if (!text.empty()) text.gap();
     text.append(report::model_document(model));
-    if (!o.at.empty()) text.paragraph(report::prediction_sentence(say(o, model)));
+    if (!o.at.empty()) add_point(o, model, say(o, model), text);
   }
   answer(o.answer, text, [&] { return json({{"models", models}}); });
   return 0;
@@ -260,6 +273,7 @@ void add_fit(CLI::App& command, Invocation& invocation) {
   command.add_option("--score", o->score,
                      "Fit nothing: score this model (a .json file, or a name in the store) on this data");
   command.add_option("--at", o->at, "Give the time at these factors, NAME=VALUE for each");
+  add_fit_accuracy_flags(command, o->accuracy);
   command.add_option("--of", o->of,
                      "Fit the time of this part of generated text: first_token, or token, over the context it follows "
                      "[the whole step]");
@@ -275,6 +289,7 @@ void add_fit(CLI::App& command, Invocation& invocation) {
       "assay fit times.csv --time step_ms --by framework --at framework=pytorch --at batch=64\n"
       "assay fit --campaign sweep --where mode=train --out law.json\n"
       "assay fit --score law.json --at batch=64 --at threads=2\n"
+      "assay fit --score law.json --at batch=32 --until 'accuracy>=97%' --training network=lenet\n"
       "assay fit --link --campaign links\n"
       "assay fit --kernels gemm.csv,attention.csv --device h100 --out h100.json");
   command.callback([o, &invocation] { invocation.exit_code = fit(*o); });

@@ -7,7 +7,7 @@
     store.results().frame()                       # a pandas.DataFrame; the list itself needs no pandas
     store.compare("before", "after", gate="3%").passed
 
-Nothing but the program is needed; docs/python.md has the whole of it.
+Nothing but the program is needed; docs/packages.md has the whole of it.
 """
 
 from assay._commands import Campaign, Store, compare, open, predict, run

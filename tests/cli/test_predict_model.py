@@ -265,6 +265,7 @@ VALUES = {
     "--sequences": "8", "--lengths": "lognormal:1", "--step-tokens": "256", "--routing": "round_robin",
     "--price-of": "h100=2", "--disaggregate": None, "--seed": "7", "--markdown": "out.md",
     "--search": None, "--training": "none.yaml", "--tokens": "1T", "--within": "30d", "--price": "2e6",
+    "--until": "accuracy>=97%", "--learning-rate": "0.1",
     "--reserve": "5%", "--top": "3", "--pictures": "pictures", "--page": "page.html",
 }  # fmt: skip
 WRITES = {

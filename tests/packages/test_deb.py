@@ -1,14 +1,12 @@
 """The Debian package: what is in it, and what it does on a clean Debian 12."""
 
-import pathlib
 import re
 import shutil
-import subprocess
 
 import pytest
+import userland
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-INSTALL = "export DEBIAN_FRONTEND=noninteractive; apt-get -qq update && apt-get -y -qq install /tmp/assay.deb"
+INSTALL = "apt-get update && apt-get install /tmp/assay.deb"
 USE = """
 set -e
 cd /root
@@ -46,37 +44,10 @@ def test_it_asks_for_what_its_programs_load(run, package):
     assert "python3-venv" in run("/", "dpkg-deb", "--field", package, "Recommends")
 
 
-def made_root(target):
-    """A clean Debian 12, kept beside the build for the next time."""
-    kept = ROOT / "build" / "debian-12.tar"
-    if not kept.exists():
-        sources = "".join(path.read_text() for path in pathlib.Path("/etc/apt").rglob("*.sources"))
-        sources += "".join(path.read_text() for path in pathlib.Path("/etc/apt").rglob("*.list"))
-        found = re.search(r"https?://\S*/debian(?=/?\s)", sources)
-        mirror = found.group(0) if found else "http://deb.debian.org/debian"
-        made = subprocess.run(
-            ["debootstrap", "--variant=minbase", "bookworm", target, mirror],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if made.returncode != 0:
-            pytest.skip(f"debootstrap failed: {made.stdout[-300:]}{made.stderr[-300:]}")
-        kept.parent.mkdir(exist_ok=True)
-        subprocess.run(["tar", "-C", target, "-cf", kept.with_suffix(".part"), "."], check=True)
-        kept.with_suffix(".part").rename(kept)
-        return
-    target.mkdir()
-    subprocess.run(["tar", "-C", target, "-xf", kept], check=True)
-
-
 @pytest.fixture
 def root(tmp_path):
-    if shutil.which("debootstrap") is None or pathlib.Path("/proc/self/uid_map").read_text().split()[1] != "0":
-        pytest.skip("needs debootstrap and root")
     folder = tmp_path / "root"
-    made_root(folder)
-    shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+    userland.make("Debian 12", folder, tmp_path)
     yield folder
     shutil.rmtree(folder)
 
@@ -92,10 +63,7 @@ def listed(root):
 @pytest.mark.full
 def test_it_installs_runs_and_goes_from_a_clean_debian(run, package, root):
     def inside(script):
-        # Mounts and processes end with the command.
-        mounts = f'mount -t sysfs -o ro sysfs {root}/sys; exec chroot {root} sh -c "$0"'
-        unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
-        return run("/", *unshare, "sh", "-c", mounts, script, timeout=480)
+        return run("/", *userland.entering(root), script, timeout=480)
 
     shutil.copy(package, root / "tmp/assay.deb")
     before = listed(root)
@@ -106,6 +74,6 @@ def test_it_installs_runs_and_goes_from_a_clean_debian(run, package, root):
     inside("python3 -m compileall -q /usr/libexec/assay/workers/common")
     assert (root / "usr/libexec/assay/workers/common/__pycache__").is_dir()
     # Else apt keeps what its own package recommends, and we do not.
-    inside("apt-get -y -qq -o APT::AutoRemove::RecommendsImportant=false purge --auto-remove assay")
+    inside("apt-get -o APT::AutoRemove::RecommendsImportant=false purge --auto-remove assay")
     left = listed(root) - before
     assert not [name for name in left if name.startswith(("usr/", "opt/", "srv/")) or "assay" in name], left

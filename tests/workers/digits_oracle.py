@@ -1,5 +1,5 @@
-"""How lenet and mlp learn digits, in plain numpy and in any precision, written from docs/accuracy.md: no framework and
-no code of workers has a part. The pixels are scikit-learn's own."""
+"""How lenet and mlp learn digits, in plain numpy and in any precision, written from workers/PROTOCOL.md: no framework
+and no code of workers has a part. The pixels are scikit-learn's own."""
 
 import hashlib
 import math

@@ -186,7 +186,7 @@ def batches(name, folder, output, *cases):
 
 
 def expected_images(folder, order):
-    """As docs/measuring.md says: the middle of each image, shifted and scaled."""
+    """The middle of each image, shifted and scaled."""
     files, found = files_of(folder), {}
     labels = numpy.random.default_rng(0).integers(10, size=COUNT)
     for number in range(3):
@@ -211,7 +211,7 @@ def expected_tokens(folder, order):
 
 
 def order_of_chunks(*chunks):
-    """As docs/measuring.md says: chunks in an order from the seed, samples of each from its begin to its end."""
+    """Chunks in an order from the seed, samples of each from its begin to its end."""
     return [sample for chunk in numpy.random.default_rng(5).permutation(len(chunks)) for sample in chunks[chunk]]
 
 

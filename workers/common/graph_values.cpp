@@ -7,6 +7,8 @@
 #include <numbers>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
+#include "workers/common/numpy_random.hpp"
 
 namespace assay::worker {
 namespace {
@@ -63,7 +65,8 @@ Range range_of(const std::string& kind, const Shape& shape) {
   fail(ErrorKind::bad_input, "operator {} has no parameters to draw", shown(kind));
 }
 
-Value draw_uniform(Random random, const Shape& shape, Range range, float scale) {
+template <typename Generator>
+Value draw_uniform(Generator random, const Shape& shape, Range range, float scale) {
   auto [value, data] = make_real(shape);
   const auto low = static_cast<float>(range.middle - range.half) * scale;
   const auto width = static_cast<float>(2 * range.half) * scale;
@@ -109,7 +112,11 @@ Value GraphValues::parameter(const GraphNode& node, const GraphParameter& parame
   if (has_file_) return from_file(name, ValueType::real, parameter.shape);
   const bool damped = parameter.name == "weight" && damped_.count(node.name) > 0;
   const Range range = range_of(parameter.name == "bias" ? "bias" : node.op, parameter.shape);
-  return draw_uniform(weight_stream(prepare_, name), parameter.shape, range, damped ? kResidualScale : 1.0F);
+  const float scale = damped ? kResidualScale : 1.0F;
+  if (prepare_.workload.data != kDigits)
+    return draw_uniform(weight_stream(prepare_, name), parameter.shape, range, scale);
+  const NumpyRandom of_all_frameworks(hash_hex(fmt::format("{} {}", prepare_.seed, name)));
+  return draw_uniform(of_all_frameworks, parameter.shape, range, scale);
 }
 
 Value GraphValues::statistic(const GraphNode& node, const std::string& which) const {

@@ -6,7 +6,8 @@
 namespace assay::worker {
 
 /// Weights and inputs of a graph: from the file of `prepare`, or drawn from its seed, each when it is asked for. What
-/// is drawn is uniform and scaled as assay_graph.py does it, but from a generator of its own: the values differ.
+/// is drawn is uniform and scaled as assay_graph.py does it, but from a generator of its own: the values differ. Where
+/// digits are learnt, weights are those of assay_graph.py, so that all frameworks begin with the same.
 class GraphValues {
  public:
   /// Keeps references to both.

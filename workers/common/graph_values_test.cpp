@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/core/workloads/learning.hpp"
+
 namespace assay::worker {
 namespace {
 
@@ -69,6 +71,21 @@ TEST(GraphValues, weights_are_uniform_within_their_range) {
   double squares = 0;
   for (std::size_t i = 0; i < value.elements(); ++i) squares += double{reals(value)[i]} * reals(value)[i];
   EXPECT_NEAR(squares / static_cast<double>(value.elements()), half * half / 3, 2e-4);
+}
+
+// assay_graph.values_of() in Python, of a prepare with seed 5 and these parameters.
+TEST(GraphValues, a_network_that_learns_digits_begins_as_in_every_framework) {
+  Graph graph;
+  graph.nodes = {
+      {"conv1", "convolution", {"image"}, json::object(), {8, 8, 8}, {{"weight", {8, 1, 3, 3}}, {"bias", {8}}}}};
+  Prepare prepare = seeded(5);
+  prepare.workload.data = kDigits;
+  const GraphValues values(prepare, graph);
+  const auto weight = values.parameter(graph.nodes[0], graph.nodes[0].parameters[0]);
+  const auto bias = values.parameter(graph.nodes[0], graph.nodes[0].parameters[1]);
+  const auto first = [](const Value& value) { return std::vector<float>(reals(value), reals(value) + 4); };
+  EXPECT_THAT(first(weight), testing::ElementsAre(-0x1.1ec2p-1F, -0x1.7f9e0cp-2F, 0x1.cd86p-8F, 0x1.179368p-1F));
+  EXPECT_THAT(first(bias), testing::ElementsAre(-0x1.6fba3p-7F, 0x1.1a8352p-5F, 0x1.7b44eep-5F, 0x1.cbd148p-7F));
 }
 
 TEST(GraphValues, the_norm_that_ends_a_residual_branch_is_damped) {

@@ -23,6 +23,7 @@ class ModuleFramework : public Framework {
   void step_with_layers(Step& step) final { framework_->step_with_layers(step); }
   void barrier() final { framework_->barrier(); }
   Evaluated evaluate(const Evaluate& evaluate) final { return framework_->evaluate(evaluate); }
+  Scored score() final { return framework_->score(); }
   void write_output(const std::string& path) final { framework_->write_output(path); }
 
  protected:

@@ -6,6 +6,7 @@
 
 #include "assay/core/clock.hpp"
 #include "assay/core/protocol.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "workers/common/answer.hpp"
 
 namespace assay {
@@ -59,6 +60,8 @@ class Session {
         measure(command);
       } else if (type == "evaluate") {
         evaluate(command);
+      } else if (type == "score") {
+        score();
       } else {
         fail(ErrorKind::bad_input, "unknown command {}", shown(type));
       }
@@ -78,6 +81,7 @@ class Session {
     prepared_ = framework_.prepare(asked);
     is_prepared_ = true;
     trains_ = asked.workload.mode == Mode::train;
+    learns_ = asked.workload.data == kDigits;
     ranks_ = asked.ranks;
     has_values_ = asked.values.has_value();
     channel_.send(text_of({{"type", "prepared"},
@@ -136,6 +140,16 @@ class Session {
         {{"type", "evaluated"}, {"losses", evaluated.losses}, {"gradient_norms", json(evaluated.gradient_norms)}}));
   }
 
+  void score() {
+    if (!learns_) fail(ErrorKind::bad_input, "score came without a prepare with data {}", kDigits);
+    auto scored = framework_.score();
+    auto& losses = scored.losses;
+    losses.erase(std::find_if_not(losses.begin(), losses.end(), [](double loss) { return std::isfinite(loss); }),
+                 losses.end());
+    channel_.send(
+        text_of({{"type", "scored"}, {"correct", scored.correct}, {"of", scored.of}, {"losses", std::move(losses)}}));
+  }
+
   /// The timed part: fills `samples` and returns the clock before the first and after the last step.
   std::pair<std::int64_t, std::int64_t> take_steps(const MeasureCommand& asked, Samples& samples) {
     void (Framework::*const one_step)(Step&) = asked.detail == Detail::phases   ? &Framework::step_with_phases
@@ -172,6 +186,7 @@ class Session {
   Step step_;
   bool is_prepared_ = false;
   bool trains_ = false;
+  bool learns_ = false;
   bool has_values_ = false;
   std::int64_t ranks_ = 1;
   std::int64_t virtual_end_ns_ = 0;
@@ -203,6 +218,10 @@ void Framework::barrier() {
 
 Evaluated Framework::evaluate(const Evaluate&) {
   throw Refused("evaluate: this worker cannot.");
+}
+
+Scored Framework::score() {
+  throw Refused("score: this worker cannot learn.");
 }
 
 void Framework::write_output(const std::string&) {

@@ -93,6 +93,13 @@ struct Evaluated {
   std::map<std::string, double> gradient_norms;
 };
 
+/// The message `scored`.
+struct Scored {
+  std::int64_t correct = 0;    ///< held-out samples that are right
+  std::int64_t of = 0;         ///< how many there are
+  std::vector<double> losses;  ///< of the steps since the last score; the first that is not finite ends what is sent
+};
+
 /// What stands ready: the message `prepared`, and what the loop must know of the framework.
 struct Prepared {
   std::map<std::string, std::string> versions;
@@ -138,6 +145,8 @@ class Framework {
   virtual void barrier();
   /// What the network computes on Prepare::values. Inferring: writes Evaluate::output.
   virtual Evaluated evaluate(const Evaluate& evaluate);
+  /// Where digits are learnt, after each epoch and outside of what is timed.
+  virtual Scored score();
   /// Writes what the last step() computed to a file, in the form of evaluate(), and computes nothing for it.
   virtual void write_output(const std::string& path);
 };

@@ -49,19 +49,19 @@ class OpenVinoGenAi(assay_worker.Framework):
         release = importlib.metadata.version("openvino-genai")
         folder, self._place = graph.made(openvino_genai, path, prepare.cache, "%s %s" % (release, key))
         context = asked.prompt + asked.output
-        self._engine = engine = graph.Engine(openvino, folder, model.metadata, asked.sequences, context, properties)
-        self._answers = self._forced = assay_generate.Answers(engine, asked)
-        if asked.greedy:
-            import pipeline
 
-            self._answers = pipeline.Answers(openvino, openvino_genai, folder, asked, properties)
+        def made_engine():
+            return graph.Engine(openvino, folder, model.metadata, asked.sequences, context, properties)
+
+        engine = made_engine()
+        self._forced = lambda: assay_generate.Answers(made_engine(), asked)
         effective = {
             "intra_op": engine.compiled.get_property("INFERENCE_NUM_THREADS"),
             "precision": engine.compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name(),
             "cache": engine.cache_kind(),
             "file_kind": model.kinds()[0],
         }
-        return assay_worker.Prepared(
+        prepared = assay_worker.Prepared(
             versions={
                 "openvino-genai": release,
                 "openvino": openvino.get_version(),
@@ -72,6 +72,15 @@ class OpenVinoGenAi(assay_worker.Framework):
             weights_bytes=engine.weights_bytes(),
             cache_bytes=engine.cache_bytes(),
         )
+        if asked.greedy:
+            import pipeline
+
+            del engine  # what is timed has the process for itself
+            self._answers = pipeline.Answers(openvino, openvino_genai, folder, asked, properties)
+        else:
+            self._answers = assay_generate.Answers(engine, asked)
+            self._forced = lambda: self._answers
+        return prepared
 
     def step(self):
         self._answers.step()
@@ -80,7 +89,7 @@ class OpenVinoGenAi(assay_worker.Framework):
         return self._answers.take_tokens()
 
     def evaluate(self, evaluate):
-        self._forced.evaluate(evaluate.output)
+        self._forced().evaluate(evaluate.output)
 
 
 if __name__ == "__main__":

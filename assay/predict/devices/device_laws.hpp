@@ -23,7 +23,7 @@ void describe(V& v, CollectiveLaw& c) {
   required(v, "law", c.law);
 }
 
-/// A device: what its maker says, and the laws of its kernels. docs/devices.md.
+/// A device: what its maker says, and the laws of its kernels. docs/predict.md.
 struct DeviceLaws {
   std::int64_t version = kDeviceVersion;
   DeviceSheet sheet;

@@ -12,7 +12,7 @@ constexpr std::size_t kMostTableBytes = 64u << 20;
 constexpr double kElementBytes = 2;
 constexpr const char* kKernelColumns =
     "A table of kernels has m, n, k, dtype; or kind, batch, new_tokens, cached_tokens, heads, key_value_heads, "
-    "head_size; or collective, devices, elements; and us. docs/devices.md has examples.";
+    "head_size; or collective, devices, elements; and us. docs/predict.md has examples.";
 
 double above_zero(const NamedColumns& table, std::size_t row, const std::string& column) {
   const double value = table.number(row, column);

@@ -282,7 +282,7 @@ RowMap parse_row_map(std::string_view text, const std::string& file_name) {
   }
   const auto known = [&](const std::string& field) {
     if (job_fields().contains(field)) return;
-    fail(ErrorKind::bad_input, "{}: {} is not a field of a job. docs/training.md lists them.", file_name, shown(field));
+    fail(ErrorKind::bad_input, "{}: {} is not a field of a job. docs/predict.md lists them.", file_name, shown(field));
   };
   for (const auto& [field, column] : map.columns) known(field);
   for (const auto& [field, value] : map.fixed) known(field);

@@ -34,7 +34,7 @@ struct assay::EnumNames<assay::predict::LeftOut> {
 
 namespace assay::predict {
 
-/// How the columns of a table of training jobs are read, and which constants its software has. docs/training.md has
+/// How the columns of a table of training jobs are read, and which constants its software has. docs/predict.md has
 /// every field of a job.
 struct RowMap {
   std::string stack;                                                 ///< the software, for people

@@ -22,7 +22,7 @@ struct StepDevice {
 /// Whether the catalogue has such a device.
 bool is_step_device(std::string_view name);
 
-/// A device of the catalogue, or of a device file where the name ends with .json (docs/devices.md); its node is as that
+/// A device of the catalogue, or of a device file where the name ends with .json (docs/predict.md); its node is as that
 /// device is sold, else 8 devices with 25 GB/s each to other nodes. Throws Error{usage} with the names where the
 /// catalogue lacks it, Error{bad_input} where the file cannot be read.
 StepDevice step_device(std::string_view name);

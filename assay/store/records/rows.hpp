@@ -9,7 +9,7 @@
 #include "assay/store/store.hpp"
 
 // How rows of the tables become structs: the same for every store whose columns have the names and the meaning of
-// docs/formats/store.md. `Row` is a statement at a row, with get<T>(column).
+// docs/reference/store.md. `Row` is a statement at a row, with get<T>(column).
 
 namespace assay::store {
 

@@ -137,6 +137,9 @@ void predict_asked(const CLI::App& command, PredictFlags& o) {
   } else if (o.is_transformer && !o.scores.score && o.calibrate.empty()) {
     refuse_others(command, effective_for_split(command), "a transformer that is split is predicted without it");
   }
+  if (takes_measured_steps(command, o.job.accuracy, o.job.source)) {
+    return print_times_to_accuracy(o.job.accuracy, o.job.source, o.job.practice.optimizer, o.json);
+  }
   o.job.source.store_named = command.count("--store") > 0;
   o.new_cluster.empty() ? predict_it(o) : write_new_cluster(o.new_cluster);
 }
@@ -154,6 +157,7 @@ constexpr const char* kPredictExamples =
     "\\\n"
     "  --recompute selective\n"
     "assay predict --calibrate rows.csv --devices 16-64*2\n"
+    "assay predict lenet --until 'accuracy>=97%' --store s.db\n"
     "assay predict --rows jobs.csv --columns examples/rows/torchtitan.json --calibrate measured.csv\n"
     "assay predict --score --store s.db --published times.csv\n"
     "assay predict --serve llama3-70b --weights fp8 --rate 20 --prompt-tokens 2048 --output-tokens 256 \\\n"
@@ -188,12 +192,13 @@ void add_predict(CLI::App& command, Invocation& /*invocation*/) {
   add_rows_flags(command, o->rows);
   add_training_plan_flags(command, o->plan);
   add_score_flags(command, o->scores);
+  add_accuracy_flags(command, o->job.accuracy);
   add_serve_flags(command, o->serve);
   command
       .add_option(
           "--calibrate", o->calibrate,
-          "Fit constants to steps you measured (CSV): of a cluster, and predict --devices from them (docs/predict.md); "
-          "with --rows, of a software stack (docs/training.md)")
+          "Fit constants to steps you measured (CSV; docs/predict.md): of a cluster, and predict --devices from them; "
+          "with --rows, of a software stack")
       ->type_name("PATH");
   add_json_flag(command, o->json);
   command.footer(kPredictExamples);

@@ -85,7 +85,7 @@ void simulate_rows(const predict::Stack& stack, const predict::JobRows& jobs, co
     said.rows[i].simulated_seconds = simulate_step(request).seconds;
   }
   said.notes.emplace_back(
-      "Simulated: the graph of the step, in which all that a stage sends at once shares its links; docs/training.md.");
+      "Simulated: the graph of the step, in which all that a stage sends at once shares its links; docs/predict.md.");
 }
 
 predict::ScalingPrediction kept_form(const predict::RowsPrediction& said, const predict::JobRows& jobs,

@@ -32,7 +32,7 @@ predict::StepBasis basis_of(const PlanJob& job) {
   const auto text = read_file(job.calibrate, kMostMeasuredBytes);
   if (text.size() > kMostMeasuredBytes) fail(ErrorKind::bad_input, "{} is larger than 64 MiB.", job.calibrate);
   const auto map = predict::read_row_map(job.columns);
-  const predict::NamedColumns table(text, job.calibrate, "A table of training jobs, one a row; docs/training.md.");
+  const predict::NamedColumns table(text, job.calibrate, "A table of training jobs, one a row; docs/predict.md.");
   return {map, read_jobs(table, map)};
 }
 

@@ -17,16 +17,15 @@ constexpr std::size_t kMostJobsBytes = 64u << 20;
 predict::JobRows read_job_table(const std::string& path, const predict::RowMap& map) {
   const auto text = read_file(path, kMostJobsBytes);
   if (text.size() > kMostJobsBytes) fail(ErrorKind::bad_input, "{} is larger than 64 MiB. Leave out rows.", path);
-  const predict::NamedColumns table(text, path, "A table of training jobs, one a row; docs/training.md.");
+  const predict::NamedColumns table(text, path, "A table of training jobs, one a row; docs/predict.md.");
   return read_jobs(table, map);
 }
 
 void add_rows_flags(CLI::App& command, RowsFlags& flags) {
   const char* group = "Jobs of a table";
   command
-      .add_option(
-          "--rows", flags.rows,
-          "Predict every training job of this table (CSV; docs/training.md), and score those that were measured")
+      .add_option("--rows", flags.rows,
+                  "Predict every training job of this table (CSV; docs/predict.md), and score those that were measured")
       ->type_name("PATH")
       ->group(group);
   command

@@ -156,6 +156,7 @@ void print_scaling(const ScalingFlags& o, bool as_json) {
   auto said = predict_scaling(question, devices);
   said.notes = notes;
   if (o.simulation.simulate) add_simulation(o.simulation, question, said);
+  if (!o.accuracy.until.empty()) add_times_to_accuracy(o.accuracy, o.source, question, said);
   keep_where_named(o, question, said);
   if (!o.trace.empty()) write_trace(o.trace, question, devices.back());
   if (!o.replay.empty()) write_replay(o.replay, question, devices.back());

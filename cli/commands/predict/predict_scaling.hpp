@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "assay/predict/simulation/simulated_cost.hpp"
+#include "cli/commands/predict/predict_accuracy.hpp"
 #include "cli/commands/predict/predict_practice.hpp"
-#include "cli/commands/predict/predict_source.hpp"
 
 namespace assay::cli {
 
@@ -33,6 +33,7 @@ struct ScalingFlags {
   double samples = 0;  ///< 0: nobody says how many
   PracticeFlags practice;
   SimulationFlags simulation;
+  AccuracyFlags accuracy;
   std::string trace;   ///< a file for one iteration of the last number of devices; empty: none
   std::string replay;  ///< a file for workers that replay it; empty: none
 };

@@ -1,8 +1,10 @@
 #include "assay/report/subjects/predict/prediction.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "assay/core/text/units.hpp"
+#include "assay/report/subjects/predict/accuracy.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -41,6 +43,9 @@ std::string points_table(const predict::ScalingPrediction& said, const Look& loo
   const bool simulated = !said.points.empty() && said.points.front().simulated_seconds.has_value();
   if (ranged) columns.push_back(right(range_title(said.range)));
   if (simulated) columns.push_back(right("simulated"));
+  const auto learnt = [](const auto& point) { return point.to_accuracy.has_value(); };
+  const bool learns = std::any_of(said.points.begin(), said.points.end(), learnt);
+  if (learns) columns.push_back(right("to accuracy"));
   for (const auto& column : {right("exposed", 4), right("samples/s"), right("memory", 2), right("limit")})
     columns.push_back(column);
   if (priced) columns.push_back(right("job"));
@@ -52,6 +57,7 @@ std::string points_table(const predict::ScalingPrediction& said, const Look& loo
                                    seconds_text(point.step.seconds)};
     if (ranged) cells.push_back(range_text(point, said.range));
     if (simulated) cells.push_back(seconds_text(point.simulated_seconds.value_or(0)));
+    if (learns) cells.push_back(point.to_accuracy ? time_to_text(point.to_accuracy->time) : "-");
     cells.push_back(seconds_text(point.step.exposed_seconds));
     cells.push_back(format_rate(point.samples_per_second));
     cells.push_back(fits_text(point));
