@@ -1,7 +1,7 @@
 #include "cli/commands/predict/predict_accuracy.hpp"
 
 #include "assay/core/workloads/learning.hpp"
-#include "assay/predict/accuracy.hpp"
+#include "assay/predict/training/accuracy.hpp"
 #include "assay/report/subjects/predict/accuracy.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"

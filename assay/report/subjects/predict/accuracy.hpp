@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "assay/predict/accuracy.hpp"
+#include "assay/predict/training/accuracy.hpp"
 #include "assay/report/look.hpp"
 
 namespace assay::report {

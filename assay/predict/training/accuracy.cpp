@@ -1,4 +1,4 @@
-#include "assay/predict/accuracy.hpp"
+#include "assay/predict/training/accuracy.hpp"
 
 #include <algorithm>
 
