@@ -163,6 +163,27 @@ class Adam:
             weights[name] = weights[name] - weights[name].dtype.type(self.rate) * first / (numpy.sqrt(second) + epsilon)
 
 
+# Rates at which fp32 and fp64 stay close for 20 updates.
+RATES = {"sgd": 0.01, "adam": 0.001}
+# Keras and MXNet add epsilon before they correct the second moment; the others after it, as in the algorithm.
+EARLY_EPSILON = ("mxnet", "tensorflow")
+# What fp32 changes in each: other orders of the same sums. Keras also raises 0.999 to the power of the step in fp32, in
+# which 1 - 0.999 is 1.3e-5 off.
+TOLERANCE, POWERS_TOLERANCE = 1e-5, 2e-4
+
+
+def as_trained_by(framework, optimizer):
+    """Which of the optimizers here it is, and how close its losses are."""
+    early = optimizer == "adam" and framework in EARLY_EPSILON
+    powers = optimizer == "adam" and framework == "tensorflow"
+    return "early_adam" if early else optimizer, POWERS_TOLERANCE if powers else TOLERANCE
+
+
+def apart(found, wanted):
+    """The largest difference of two lists of losses, as a share of the loss."""
+    return max(abs(a - b) / b for a, b in zip(found, wanted, strict=True))
+
+
 METHODS = {"sgd": Sgd, "adam": Adam, "early_adam": lambda rate: Adam(rate, early_epsilon=True)}
 
 

@@ -1,6 +1,7 @@
 """Workers that learn digits, held to the same training in plain numpy and double precision."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -16,20 +17,6 @@ import assay_worker
 
 STEPS, BATCH, SEED = 20, 32, 1
 LEARNERS = [name for name in FOLDERS if "digits" in info(name).get("data", [])]
-# A rate at which fp32 and fp64 stay close for 20 updates.
-RATES = {"sgd": 0.01, "adam": 0.001}
-# Keras and MXNet add epsilon before they correct the second moment; the others after it, as in the algorithm.
-EARLY_EPSILON = ("mxnet", "tensorflow")
-# What fp32 changes in each: other orders of the same sums. Keras also raises 0.999 to the power of the step in fp32, in
-# which 1 - 0.999 is 1.3e-5 off.
-TOLERANCE, POWERS_TOLERANCE = 1e-5, 2e-4
-
-
-def as_trained_by(learner, optimizer):
-    """Which of the oracle's optimizers it is, and how close it is."""
-    early = optimizer == "adam" and learner in EARLY_EPSILON
-    powers = optimizer == "adam" and learner == "tensorflow"
-    return "early_adam" if early else optimizer, POWERS_TOLERANCE if powers else TOLERANCE
 
 
 def graph_of(network, *options):
@@ -70,28 +57,24 @@ def prepare(worker, graph, optimizer="sgd", rate=0.01, data="digits", learn=True
     return worker.prepare(workload=workload, graph=graph, seed=seed, seconds=120, **more)
 
 
-def apart(found, wanted):
-    return max(abs(a - b) / b for a, b in zip(found, wanted, strict=True))
-
-
 @pytest.mark.parametrize(
     ("network", "optimizer"), [("lenet", "sgd"), ("lenet", "adam"), ("mlp", "sgd"), ("mlp", "adam")]
 )
 def test_the_first_losses_are_those_of_numpy(learner, learn, network, optimizer):
-    graph, rate = graph_of(network), RATES[optimizer]
-    weights, (method, tolerance) = oracle.first_weights(graph, 7), as_trained_by(learner, optimizer)
+    graph, rate = graph_of(network), oracle.RATES[optimizer]
+    weights, (method, tolerance) = oracle.first_weights(graph, 7), oracle.as_trained_by(learner, optimizer)
     wanted, trained = oracle.losses(graph, weights, BATCH, STEPS, method, rate)
     in_fp32, _ = oracle.losses(graph, weights, BATCH, STEPS, method, rate, dtype="float32")
-    assert 10 * apart(in_fp32, wanted) < TOLERANCE, "fp32 alone changes too much here"
+    assert 10 * oracle.apart(in_fp32, wanted) < oracle.TOLERANCE, "fp32 alone changes too much here"
     scored = learn(graph, optimizer, rate, weights)
-    assert apart(scored["losses"], wanted) <= tolerance
+    assert oracle.apart(scored["losses"], wanted) <= tolerance
     assert scored["of"] == oracle.HELD_OUT
     assert abs(scored["correct"] - oracle.correct(trained)) <= 1  # a sample between two classes
     # Mistakes are farther away: a rate ten times too high, and labels of the sample before.
     rated, _ = oracle.losses(graph, weights, BATCH, STEPS, method, 10 * rate)
     shifted, _ = oracle.losses(graph, weights, BATCH, STEPS, method, rate, label_shift=1)
-    assert apart(scored["losses"], rated) > 10 * tolerance
-    assert apart(scored["losses"], shifted) > 10 * tolerance
+    assert oracle.apart(scored["losses"], rated) > 10 * tolerance
+    assert oracle.apart(scored["losses"], shifted) > 10 * tolerance
 
 
 def test_the_same_seed_gives_the_same_training_on_every_framework(start, learner):
@@ -104,7 +87,7 @@ def test_the_same_seed_gives_the_same_training_on_every_framework(start, learner
     assert prepare(worker, graph)["type"] == "prepared"
     worker.measure(seconds=1e6, max_samples=STEPS)
     worker.send({"type": "score"})
-    assert apart(worker.read()["losses"], wanted) < 1e-4
+    assert oracle.apart(worker.read()["losses"], wanted) < 1e-4
 
 
 def test_epochs_have_orders_of_their_own_and_the_score_goes_on(start, learner):
@@ -122,18 +105,18 @@ def test_epochs_have_orders_of_their_own_and_the_score_goes_on(start, learner):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "said"),  # workers in C++ say it as Assay itself does
     [
-        ({"learn": False}, "ends at an accuracy"),
-        ({"mode": "infer"}, "mode infer"),
+        ({"learn": False}, "such as 'accuracy>=97%'|ends at an accuracy"),
+        ({"mode": "infer"}, "mode infer|mode is infer"),
         ({"settings": {"loaders": 2}}, "loaders"),
-        ({"optimizer": "lion"}, "optimizer 'lion'"),
+        ({"optimizer": "lion"}, "optimizer:? '?lion"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused(start, learner, change, said):
     answer = prepare(start(learner), graph_of("mlp"), **change)
     assert (answer["type"], answer["kind"]) == ("error", "refused")
-    assert said in answer["message"]
+    assert re.search(said, answer["message"])
 
 
 def test_a_network_for_other_images_is_refused(start, learner):

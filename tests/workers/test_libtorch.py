@@ -222,3 +222,50 @@ def test_want_of_memory_has_its_own_kind(worker):
     worker.prepare(network="wide", graph=graph, batch=2**20, seconds=PREPARE_SECONDS)
     answer = worker.measure(max_samples=1)
     assert answer["kind"] == "out_of_memory", answer
+
+
+def dropping_network():
+    """One that is another when it trains: a batch norm, and dropout of nearly all."""
+    nodes = [
+        graphs.convolution("conv", "image", [8, 8, 8], 1),
+        graphs.norm("norm", "batch_norm", "conv", [8, 8, 8], 8),
+        graphs.node("relu", "relu", "norm", [8, 8, 8]),
+        graphs.node("flat", "flatten", "relu", [512]),
+        graphs.node("drop", "dropout", "flat", [512], probability=0.9),
+        graphs.linear("fc", "drop", [10], 512),
+    ]
+    return graphs.graph([graphs.image([1, 8, 8])], nodes, loss="cross_entropy", name="dropping")
+
+
+def test_what_is_judged_is_the_network_as_it_infers(worker):
+    """With dropout each forward pass would find others right, and without the norm's own statistics few."""
+    workload = {"network": "dropping", "mode": "train", "batch": 32, "precision": "fp32", "data": "digits"}
+    options = {"until": "accuracy>=97%", "epochs": 100, "optimizer": "sgd", "learning_rate": 0.01}
+    prepared = worker.prepare(workload={**workload, "options": options}, graph=dropping_network(),
+                              seconds=PREPARE_SECONDS)  # fmt: skip
+    assert prepared["type"] == "prepared", prepared
+    worker.measure(seconds=1e6, max_samples=88)
+    found = []
+    for _ in range(5):
+        worker.send({"type": "score"})
+        found.append(worker.read()["correct"])
+    assert len(set(found)) == 1 and found[0] > 240, found
+
+
+def test_digits_in_bf16_and_in_another_layout(start):
+    options = {"until": "accuracy>=97%", "epochs": 100, "optimizer": "adam", "learning_rate": 0.001}
+    for precision, layout in (("bf16", "nchw"), ("fp32", "nhwc")):
+        worker = start("libtorch")
+        workload = {"network": "dropping", "mode": "train", "batch": 32, "precision": precision, "data": "digits"}
+        prepared = worker.prepare(workload={**workload, "options": options}, graph=dropping_network(),
+                                  settings={"layout": layout}, seconds=PREPARE_SECONDS)  # fmt: skip
+        assert prepared["effective"]["layout"] == layout
+        worker.measure(seconds=1e6, max_samples=88)
+        worker.send({"type": "score"})
+        assert worker.read()["correct"] > 180  # of 360; 36 would be guessed
+
+
+def test_digits_for_what_is_no_graph_are_refused(worker):
+    options = {"until": "accuracy>=97%", "epochs": 100, "optimizer": "sgd", "learning_rate": 0.01}
+    workload = {"network": "banana", "mode": "train", "batch": 32, "precision": "fp32", "data": "digits"}
+    refused(worker.prepare(workload={**workload, "options": options}), "data 'digits'", "banana")

@@ -10,7 +10,7 @@ namespace assay::libtorch {
 using worker::GraphNode;
 using Sizes = std::vector<std::int64_t>;
 
-/// A parameter or running statistic, and the value of the file that it was given; without a file there is none.
+/// A parameter or running statistic, and its first value where that is given again.
 struct Filled {
   Tensor tensor;
   std::optional<worker::Value> value;
@@ -19,7 +19,7 @@ struct Filled {
 /// What nodes are built from: the weights there are, in the network's precision and layout.
 class Building {
  public:
-  /// Keeps a reference to `values`. `keeps`: values come from a file, and are kept to be given again.
+  /// Keeps a reference to `values`. `keeps`: values are kept to be given again.
   Building(const worker::GraphValues& values, Form form, bool trains, bool keeps)
       : values_(values), form_(form), trains_(trains), keeps_(keeps) {}
 

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "workers/libtorch/learning.hpp"
 #include "workers/libtorch/script.hpp"
 #include "workers/libtorch/settings.hpp"
 #include "workers/libtorch/steps.hpp"
@@ -36,7 +37,7 @@ class LibTorch : public worker::Framework {
     refuse_what_there_is_not(prepare);
     return guarded([&] {
       apply_settings(prepare);
-      return build(prepare);
+      return learns(prepare) ? build_learning(prepare) : build(prepare);
     });
   }
 
@@ -54,11 +55,17 @@ class LibTorch : public worker::Framework {
 
   worker::Evaluated evaluate(const worker::Evaluate& asked) override {
     return guarded([&]() -> worker::Evaluated {
+      if (!network_)
+        worker::refuse("evaluate: files cannot, and what learns digits says what it computes by its losses.");
       if (trains_) return train(*network_, asked);
       steps_->step();
       write_output(asked.output);
       return {};
     });
+  }
+
+  worker::Scored score() override {
+    return guarded([&] { return steps_->score(); });
   }
 
   void write_output(const std::string& path) override {
@@ -95,6 +102,22 @@ class LibTorch : public worker::Framework {
     prepared.parameters = model.parameter_count();
     prepared.phases = steps_->phases();
     if (network_) prepared.nodes = steps_->layers(*network_);
+    return prepared;
+  }
+
+  /// Steps on digits, which are not split.
+  worker::Prepared build_learning(const worker::Prepare& prepare) {
+    auto learning = std::make_unique<LearningSteps>(prepare);
+    worker::Prepared prepared;
+    prepared.versions = versions();
+    prepared.parameters = learning->parameter_count();
+    prepared.effective = read_back(prepare, learning->inputs());
+    // Strides do not tell it of images with one channel.
+    prepared.effective["layout"] = prepare.settings.layout.value_or("nchw");
+    for (const char* detail : {"phases", "layers"}) {
+      prepared.refusals[detail] = "a training that ends at an accuracy is taken as a whole.";
+    }
+    steps_ = std::move(learning);
     return prepared;
   }
 

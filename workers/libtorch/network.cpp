@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "assay/core/workloads/learning.hpp"
+
 namespace assay::libtorch {
 namespace {
 
@@ -46,18 +48,23 @@ void check_parameters(const worker::Graph& graph, std::int64_t found) {
 
 }  // namespace
 
-Network::Network(const worker::Prepare& prepare) {
-  const worker::Graph graph = worker::read_graph(prepare.graph, operator_names());
+worker::Graph graph_of(const worker::Prepare& prepare) {
+  return worker::read_graph(prepare.graph, operator_names());
+}
+
+Network::Network(const worker::Prepare& prepare) : form_(form_of(prepare)) {
+  const worker::Graph graph = graph_of(prepare);
   const worker::GraphValues values(prepare, graph);
-  const Form form = form_of(prepare);
-  const bool trains = prepare.workload.mode == Mode::train;
-  Building building(values, form, trains, prepare.values.has_value());
-  for (const auto& input : graph.inputs) inputs_.push_back(form.of(tensor_of(values.input(input))));
+  const bool trains = prepare.workload.mode == Mode::train, is_shown = prepare.workload.data == kDigits;
+  Building building(values, form_, trains, is_shown || prepare.values.has_value());
+  for (const auto& input : graph.inputs) {
+    inputs_.push_back(is_shown ? Tensor() : form_.of(tensor_of(values.input(input))));
+  }
   add_nodes(graph, building);
   named_parameters_ = building.parameters();
   filled_ = building.filled();
   check_parameters(graph, parameter_count());
-  if (trains && graph.loss == "cross_entropy") target_ = tensor_of(values.target()).flatten();
+  if (trains && !is_shown && graph.loss == "cross_entropy") target_ = tensor_of(values.target()).flatten();
   output_shape_.insert(output_shape_.begin(), prepare.workload.batch);
   note_last_uses();
   slots_.resize(inputs_.size() + nodes_.size());
@@ -132,11 +139,22 @@ Tensors Network::parameters() const {
   return all;
 }
 
+void Network::show(const worker::Value& input, const worker::Value& target) {
+  inputs_ = {form_.of(tensor_of(input))};
+  target_ = tensor_of(target);
+}
+
 void Network::fill_again() {
   const at::NoGradGuard no_grad;
   for (auto& [tensor, value] : filled_) {
     if (value) tensor.copy_(tensor_of(*value));
   }
+}
+
+void Network::fill_as(const Network& other) {
+  const at::NoGradGuard no_grad;
+  ASSAY_CHECK(filled_.size() == other.filled_.size());
+  for (std::size_t i = 0; i < filled_.size(); ++i) filled_[i].tensor.copy_(other.filled_[i].tensor);
 }
 
 }  // namespace assay::libtorch

@@ -5,6 +5,9 @@
 
 namespace assay::libtorch {
 
+/// The graph of `prepare`. Refuses by name an operator that libtorch is not given here.
+worker::Graph graph_of(const worker::Prepare& prepare);
+
 /// A graph of Assay's. Values are in slots: those of the inputs first, then one for each node.
 class Network : public Model {
  public:
@@ -16,8 +19,8 @@ class Network : public Model {
     std::vector<std::size_t> last_uses;  ///< slots that nobody needs afterwards
   };
 
-  /// With weights, inputs and target from a file or drawn. Fails where it has not the parameters that the graph says;
-  /// refuses what it cannot build.
+  /// With weights, inputs and target from a file or drawn; where digits are learnt, inputs and target are shown later.
+  /// Fails where it has not the parameters that the graph says; refuses what it cannot build.
   explicit Network(const worker::Prepare& prepare);
 
   Tensor forward() override;
@@ -35,13 +38,19 @@ class Network : public Model {
   static void run(const Node& node, Tensors& slots);
   Tensor end(Tensors& slots) const;
 
-  /// Gives parameters and running statistics the values of the file again.
+  /// The batch of what comes next, of networks with one input.
+  void show(const worker::Value& input, const worker::Value& target);
+
+  /// Gives parameters and running statistics their first values again: of the file, or drawn where digits are learnt.
   void fill_again();
+  /// Gives them those of another network from the same graph.
+  void fill_as(const Network& other);
 
  private:
   void add_nodes(const worker::Graph& graph, Building& building);
   void note_last_uses();
 
+  Form form_;
   Tensors inputs_, slots_;
   std::optional<Tensor> target_;  ///< none where the loss needs none
   std::vector<Node> nodes_;

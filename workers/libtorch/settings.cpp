@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "assay/core/text/hash.hpp"
+#include "assay/core/workloads/learning.hpp"
 #include "workers/common/options.hpp"
 
 namespace assay::libtorch {
@@ -23,7 +24,12 @@ std::optional<std::string> found_in(const std::string& text, const char* pattern
 
 void refuse_what_there_is_not(const worker::Prepare& prepare) {
   const auto& workload = prepare.workload;
-  if (workload.data != "memory") worker::refuse("data {}: this worker has only memory.", shown(workload.data));
+  if (workload.data != "memory" && workload.data != kDigits) {
+    worker::refuse("data {}: this worker has only memory and digits.", shown(workload.data));
+  }
+  if (workload.data == kDigits && prepare.graph.is_null()) {
+    worker::refuse("data 'digits' for {}: networks of Assay's are trained on it.", shown(workload.network));
+  }
   if (prepare.ranks > 1) worker::refuse("{} ranks: this worker exchanges nothing. Use instances.", prepare.ranks);
   if (prepare.placement.device != "cpu") {
     worker::refuse("device {} is unknown here. There is cpu.", shown(prepare.placement.device));

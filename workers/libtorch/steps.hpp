@@ -11,15 +11,18 @@ namespace assay::libtorch {
 class Steps {
  public:
   virtual ~Steps() = default;
-  virtual std::vector<std::string> phases() const = 0;
+  /// Empty where a step is not split so; likewise layers().
+  virtual std::vector<std::string> phases() const { return {}; }
   /// Names for step_with_layers(); `network` is what they are the nodes of.
-  virtual std::vector<std::string> layers(const Network& network) const = 0;
+  virtual std::vector<std::string> layers(const Network&) const { return {}; }
 
   virtual void step() = 0;
-  virtual void step_with_phases(worker::Step& step) = 0;
-  virtual void step_with_layers(const Network& network, worker::Step& step) = 0;
+  virtual void step_with_phases(worker::Step&) { worker::refuse("phases: a step is not split."); }
+  virtual void step_with_layers(const Network&, worker::Step&) { worker::refuse("layers: a step is not split."); }
   /// What the last step of inference computed.
   virtual Tensor output() const { return {}; }
+  /// Of steps that learn.
+  virtual worker::Scored score() { worker::refuse("score: nothing is learnt here."); }
 };
 
 /// Both keep a reference to `model`.
