@@ -202,9 +202,56 @@ def test_an_unknown_operator_is_refused_by_name(worker):
     refused(worker.prepare(network="odd", graph=graph), "fourier", "odd")
 
 
-def test_layers_are_refused(worker):
-    worker.prepare(**SMALL)
-    refused(worker.measure(detail="layers"), "layers")
+def test_layers_say_what_each_node_took(worker):
+    """Eight times the channels, in and out, are 64 times the work; what is joined with it takes no time of its own."""
+    nodes = [
+        graphs.convolution("small", "image", [16, 64, 64], 16),
+        graphs.node("joined", "relu", ["small"], [16, 64, 64]),
+        graphs.convolution("grow", "joined", [128, 64, 64], 16),
+        graphs.convolution("large", "grow", [128, 64, 64], 128),
+    ]
+    graph = graphs.graph([graphs.image([16, 64, 64])], nodes)
+    worker.prepare(network="three", graph=graph, settings={"intra_op": 1})
+    result = worker.measure(detail="layers", max_samples=5, seconds=30)
+    assert set(result["layers"]) == {"small", "joined", "grow", "large"} and len(result["ns"]) == 5
+    forward = {name: sorted(ns)[2] for name, (ns, backward) in result["layers"].items() if backward == []}
+    assert forward["small"] == 0 < forward["joined"]
+    assert forward["large"] > 4 * forward["joined"]
+    assert sum(forward.values()) <= max(result["ns"])
+    assert worker.measure(max_samples=3)["type"] == "done", "the plain session goes on"
+    assert len(worker.measure(detail="layers", max_samples=2, seconds=30)["ns"]) == 2, "a second profile"
+
+
+def test_layers_of_a_profile():
+    """Recorded from ONNX Runtime: a convolution and its relu are one kernel named after the relu, and the kernel that
+    brings its output into order, whose name is no node's, belongs to it."""
+    checks = (
+        "import json, sys; sys.path[:0] = [%r, %r]\n"
+        "from assay_onnxruntime import profile\n"
+        "nodes = ['conv1', 'relu1', 'pool1', 'conv2', 'relu2', 'flat', 'fc', 'y']\n"
+        "print(json.dumps(profile.layers_of(json.load(open(%r)), nodes, 2)))\n"
+        "print(json.dumps([profile.node_of(name, {'a': 0, 'a.b_c': 1, 'a1': 2}) for name in "
+        "('a', 'a.b_c_nchwc', 'a/product/Fusion', 'a10', 'a1_nchwc', '', '/')]))"
+    ) % (
+        str(FOLDERS["onnxruntime"]),
+        str(FOLDERS["onnxruntime"].parent / "common"),
+        str(ROOT / "tests" / "recorded" / "profiles" / "onnxruntime.json"),
+    )
+    argv = [interpreter("onnxruntime"), "-c", checks]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
+    steps, places = map(json.loads, done.stdout.splitlines())
+    # Microseconds of the last two of its runs, read from the file by hand: relu2 has 93 + 14 and 82 + 13 for ordering.
+    assert [[ns // 1000 for ns in forward] for forward, _ in steps] == [
+        [0, 116 + 37, 39, 0, 93 + 14, 9, 35, 14],
+        [0, 131 + 36, 40, 0, 82 + 13, 10, 34, 14],
+    ]
+    assert places == [0, 1, 0, None, 2, None, None]
+
+
+def test_primitives_have_no_layers(worker):
+    answer = worker.prepare(network="gemm", batch=1, options={"m": 8, "n": 8, "k": 8})
+    assert answer["type"] == "prepared", answer
+    refused(worker.measure(detail="layers"), "layers", "networks of Assay's")
 
 
 def test_want_of_memory_has_its_own_kind(worker):

@@ -135,6 +135,15 @@ class Framework:
         empty when inferring."""
         raise Refused("detail layers: the step cannot be split here.")
 
+    most_layer_steps = MOST_LAYER_SAMPLES  # with layers in one measure
+
+    def begin_layers(self):
+        """Before the first step with layers of a measure; not timed."""
+
+    def end_layers(self, steps):
+        """After the last one: what step_with_layers() returned for each, completed where it is only known now."""
+        return steps
+
     def barrier(self):
         """Waits for the other ranks. Called only where there are several, before the first step of each measure."""
         raise Refused("%s: several ranks cannot work together here." % type(self).__name__)
@@ -266,7 +275,8 @@ class _Session:
             reason = self._prepared.refusals.get(detail, "the step cannot be split here.")
             raise Refused("detail %s: %s" % (detail, reason))
         if detail == "layers":
-            max_samples = min(max_samples, MOST_LAYER_SAMPLES)
+            self._framework.begin_layers()
+            max_samples = min(max_samples, self._framework.most_layer_steps)
         output = command.get("output")
         if output is not None and (detail != "step" or self._asked.trains or self._asked.values is None):
             raise ValueError("measure: output is for steps of inference on given values")
@@ -278,7 +288,7 @@ class _Session:
         else:
             self._send_samples(ns, [], [], self._framework.take_tokens() if detail == "step" else [])
         if detail == "layers":
-            self._send_layers(parts)
+            self._send_layers(self._framework.end_layers(parts))
         self._channel.send({"type": "done", "samples": len(ns), "begin_ns": begin_ns, "end_ns": end_ns})
 
     def _evaluate(self, command):

@@ -1,5 +1,6 @@
 """Assay's worker for ONNX Runtime. README.md says what it measures, workers/PROTOCOL.md how it is spoken to."""
 
+import contextlib
 import os
 import platform
 import sys
@@ -9,6 +10,7 @@ import assay_graph
 import assay_worker
 
 SETTINGS = {"intra_op", "inter_op", "spin", "library_threads"}
+MOST_PROFILED = 20_000  # nodes times steps in one profile, which has up to a kilobyte for each kernel
 TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")  # now, and in the first releases that had it
 
 
@@ -21,7 +23,7 @@ class OnnxRuntime(assay_worker.Framework):
         import onnx
         import onnxruntime
 
-        self._graph = prepare.graph
+        self._asked, self._profiled, self._nodes = prepare, None, []
         if prepare.file is not None:
             parameters = _guarded(self._prepare_file, prepare)
         elif prepare.graph is None:
@@ -34,6 +36,8 @@ class OnnxRuntime(assay_worker.Framework):
             parameters=parameters,
             effective=self._session.effective(),
             phases=("forward",),
+            nodes=self._nodes,
+            refusals={"layers": "only networks of Assay's have layers here, a user's file and primitives have none."},
         )
 
     def step(self):
@@ -42,6 +46,23 @@ class OnnxRuntime(assay_worker.Framework):
     def step_with_phases(self):
         return _guarded(self._session.step_with_phases)
 
+    def begin_layers(self):
+        """A session of its own, which writes down when each kernel ran."""
+        from assay_onnxruntime import profile
+
+        self.most_layer_steps = max(MOST_PROFILED // len(self._nodes), 10)
+        with self._network() as (path, fixed):
+            self._profiled = profile.ProfiledSession(path, self._asked.settings, fixed, self._nodes)
+        self._profiled.bind(self._inputs)
+        _guarded(self._profiled.step)  # the first one plans the memory
+
+    def step_with_layers(self):
+        _guarded(self._profiled.step)
+
+    def end_layers(self, steps):
+        profiled, self._profiled = self._profiled, None
+        return profiled.layers(len(steps))
+
     def evaluate(self, evaluate):
         self.step()
         self.write_output(evaluate.output)
@@ -49,13 +70,23 @@ class OnnxRuntime(assay_worker.Framework):
     def write_output(self, path):
         assay_graph.write_values(path, {"output": self._session.outputs()[0]})
 
-    def _prepare_graph(self, prepare):
-        from assay_onnxruntime import model_file, session, writer
+    @contextlib.contextmanager
+    def _network(self):
+        """Path of the graph's file, and the sizes that it leaves open."""
+        from assay_onnxruntime import model_file, writer
 
-        with model_file.of(prepare) as path:
-            self._session = session.Session(path, prepare.settings, {writer.BATCH: prepare.workload["batch"]})
+        with model_file.of(self._asked) as path:
+            yield path, {writer.BATCH: self._asked.workload["batch"]}
+
+    def _prepare_graph(self, prepare):
+        from assay_onnxruntime import session
+
+        with self._network() as (path, fixed):
+            self._session = session.Session(path, prepare.settings, fixed)
         values = assay_graph.values_of(prepare)
-        self._session.bind({i["name"]: values["input/" + i["name"]] for i in prepare.graph["inputs"]})
+        self._inputs = {i["name"]: values["input/" + i["name"]] for i in prepare.graph["inputs"]}
+        self._session.bind(self._inputs)
+        self._nodes = [node["name"] for node in prepare.graph["nodes"]]
         return prepare.graph["parameters"]
 
     def _prepare_primitive(self, prepare):

@@ -14,8 +14,11 @@ _WANTS_MEMORY = ("Failed to allocate memory", "bad_alloc", "Available memory of"
 class Session:
     """A network that stands ready. `fixed` gives symbolic dimensions of the file their size."""
 
-    def __init__(self, path, settings, fixed):
+    def __init__(self, path, settings, fixed, profile=None):
+        """`profile`: how the path of a file begins that the time of each kernel is written to."""
         options = _options(settings, fixed)
+        if profile is not None:
+            options.enable_profiling, options.profile_file_prefix = True, profile
         before = os.listdir("/proc/self/task")
         self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self._started = [task for task in os.listdir("/proc/self/task") if task not in before]
@@ -44,6 +47,10 @@ class Session:
     def outputs(self):
         """Of the last step."""
         return self._binding.copy_outputs_to_cpu()
+
+    def end_profile(self):
+        """Path of the file that was written."""
+        return self._session.end_profiling()
 
     def effective(self):
         """A pool of n threads has n - 1 of its own beside the one that calls: they were counted."""
