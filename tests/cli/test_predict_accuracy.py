@@ -60,7 +60,7 @@ def epochs(assay):
     return [one["epochs"] for one in learned]
 
 
-def test_measured_steps_come_to_a_time(assay, epochs):
+def test_measured_steps_come_to_a_time(assay, epochs, place):
     said = json.loads(assay("predict", "mlp", *UNTIL, "--json"))
     [row] = said["rows"]
     needed = row["reached"]["needed"]
@@ -73,8 +73,10 @@ def test_measured_steps_come_to_a_time(assay, epochs):
     assert time["seconds"] == pytest.approx(needed["steps"] * step["seconds"])
     assert time["low_seconds"] == pytest.approx(needed["low_steps"] * step["low_seconds"])
     assert time["high_seconds"] == pytest.approx(needed["high_steps"] * step["high_seconds"])
-    told = assay("predict", "mlp", *UNTIL)
+    told = assay("predict", "mlp", *UNTIL, "--markdown", "out.md")
     assert "mlp to 90 %: time of a step x steps needed" in told
+    written = (place / "out.md").read_text()
+    assert written.startswith("### mlp to 90 %: ") and "| to 90 % |" in written
     assert f"Steps needed: {needed['steps']:.0f} steps" in told and "median of 6 runs, of which 6 reached 90 %" in told
 
 

@@ -270,7 +270,7 @@ VALUES = {
 }  # fmt: skip
 WRITES = {
     "--trace": "trace.json", "--replay": "step.replay", "--new-cluster": "new.yaml", "--store": "none.db",
-    "--pictures": "pictures", "--page": "page.html",
+    "--pictures": "pictures", "--page": "page.html", "--markdown": "out.md",
 }  # fmt: skip
 
 

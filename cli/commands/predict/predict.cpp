@@ -29,8 +29,15 @@ struct PredictFlags {
   ModelFlags model;
   std::string calibrate;
   bool is_transformer = false;
-  bool json = false;
+  AnswerFlags answer;
 };
+
+/// A form whose answer is no document yet.
+void refuse_markdown(const PredictFlags& o) {
+  if (o.answer.markdown.empty()) return;
+  fail(ErrorKind::usage, "--markdown {} is not for this prediction. Leave it out; --json has all of it.",
+       shown_path(o.answer.markdown));
+}
 
 /// What the flags must say together.
 void check_asked(const PredictFlags& o) {
@@ -48,6 +55,7 @@ void check_asked(const PredictFlags& o) {
 }
 
 void predict_transformer_step(const PredictFlags& o) {
+  refuse_markdown(o);
   if (o.job.source.batch > 0 || !o.job.source.layers.empty() || !o.job.source.campaign.empty() ||
       o.job.simulation.simulate || !o.job.trace.empty()) {
     fail(ErrorKind::usage,
@@ -56,24 +64,25 @@ void predict_transformer_step(const PredictFlags& o) {
   }
   const auto said = predict_split_transformer(o.transformer, {o.job.source.network, o.job.source.options, o.job.cluster,
                                                               o.job.devices, o.job.practice.zero, o.job.samples});
-  print(o.json ? to_json(said).dump(2) + "\n" : report::transformer_report(said, terminal_look()));
+  print(o.answer.json ? to_json(said).dump(2) + "\n" : report::transformer_report(said, terminal_look()));
 }
 
 void predict_it(const PredictFlags& o) {
-  if (!o.rows.rows.empty() || !o.rows.columns.empty()) return print_rows(o.rows, o.calibrate, o.json);
+  if (o.scores.score || o.calibrate.empty()) refuse_markdown(o);
+  if (!o.rows.rows.empty() || !o.rows.columns.empty()) return print_rows(o.rows, o.calibrate, o.answer);
   if (o.scores.score) {
-    return print_score(o.scores, {o.job.source.store, o.job.source.network, o.job.cluster}, o.json);
+    return print_score(o.scores, {o.job.source.store, o.job.source.network, o.job.cluster}, o.answer);
   }
   if (!o.calibrate.empty()) {
     if (!o.job.source.network.empty() || !o.job.cluster.empty() || o.is_transformer) {
       fail(ErrorKind::usage,
            "--calibrate has jobs and links from its rows. Leave out the network, --cluster and others.");
     }
-    return print_calibration(o.calibrate, o.job.devices, o.json);
+    return print_calibration(o.calibrate, o.job.devices, o.answer);
   }
   check_asked(o);
   if (o.is_transformer) return predict_transformer_step(o);
-  print_scaling(o.job, o.json);
+  print_scaling(o.job, o.answer);
 }
 
 constexpr const char* kNewCluster =
@@ -102,6 +111,7 @@ void write_new_cluster(const std::string& path) {
 }
 
 void predict_model(const CLI::App& command, const PredictFlags& o) {
+  refuse_markdown(o);
   check_simulated(o.job.simulation);
   const ModelJob job{o.job.source.network,
                      o.job.cluster,
@@ -114,16 +124,16 @@ void predict_model(const CLI::App& command, const PredictFlags& o) {
                      o.plan.pictures,
                      o.job.simulation.simulate,
                      adversity_of(o.job.simulation)};
-  print_model(command, o.model, o.transformer, job, o.json);
+  print_model(command, o.model, o.transformer, job, o.answer);
 }
 
 void predict_asked(const CLI::App& command, PredictFlags& o) {
-  if (is_serve_asked(command, o.serve)) return print_service(o.serve, o.calibrate, o.json);
+  if (is_serve_asked(command, o.serve)) return print_service(o.serve, o.calibrate, o.answer);
   const bool has_own_shape = command.count("--hidden") > 0 && command.count("--node") == 0;
   const bool is_model = is_model_asked(command, o.job.source.network) && !has_own_shape && !o.scores.score;
   if (is_plan_asked(command, o.plan, is_model)) {
     return print_plan(command, o.plan,
-                      {o.job.source.network, o.clusters, o.job.devices, o.calibrate, o.rows.columns, o.json});
+                      {o.job.source.network, o.clusters, o.job.devices, o.calibrate, o.rows.columns, o.answer});
   }
   if (o.clusters.size() > 1) {
     fail(ErrorKind::usage, "--cluster: one file, or two and more with --search or --training.");
@@ -133,12 +143,12 @@ void predict_asked(const CLI::App& command, PredictFlags& o) {
   if (is_model) return predict_model(command, o);
   refuse_model_flags(command);
   if (!o.rows.rows.empty() || !o.rows.columns.empty()) {
-    refuse_others(command, {"--rows", "--columns", "--calibrate", "--json"}, "the table of --rows states its jobs");
+    refuse_others(command, {"--rows", "--columns", "--calibrate"}, "the table of --rows states its jobs");
   } else if (o.is_transformer && !o.scores.score && o.calibrate.empty()) {
     refuse_others(command, effective_for_split(command), "a transformer that is split is predicted without it");
   }
   if (takes_measured_steps(command, o.job.accuracy, o.job.source)) {
-    return print_times_to_accuracy(o.job.accuracy, o.job.source, o.job.practice.optimizer, o.json);
+    return print_times_to_accuracy(o.job.accuracy, o.job.source, o.job.practice.optimizer, o.answer);
   }
   o.job.source.store_named = command.count("--store") > 0;
   o.new_cluster.empty() ? predict_it(o) : write_new_cluster(o.new_cluster);
@@ -200,7 +210,7 @@ void add_predict(CLI::App& command, Invocation& /*invocation*/) {
           "Fit constants to steps you measured (CSV; docs/predict.md): of a cluster, and predict --devices from them; "
           "with --rows, of a software stack")
       ->type_name("PATH");
-  add_json_flag(command, o->json);
+  add_answer_flags(command, o->answer);
   command.footer(kPredictExamples);
   command.callback([o, &command] { predict_asked(command, *o); });
 }

@@ -56,7 +56,7 @@ bool takes_measured_steps(const CLI::App& command, const AccuracyFlags& flags, c
   if (command.count("--cluster") > 0) return false;
   refuse_others(command,
                 {"network", "--option", "--batch", "--precision", "--store", "--campaign", "--until", "--learning-rate",
-                 "--optimizer", "--json"},
+                 "--optimizer"},
                 "steps are taken as they were measured; with --cluster they are predicted");
   if (source.network.empty()) {
     fail(ErrorKind::usage, "name the network that is trained: assay predict lenet --until 'accuracy>=97%'");
@@ -65,7 +65,7 @@ bool takes_measured_steps(const CLI::App& command, const AccuracyFlags& flags, c
 }
 
 void print_times_to_accuracy(const AccuracyFlags& flags, const PredictSource& source, const std::string& optimizer,
-                             bool as_json) {
+                             const AnswerFlags& wanted) {
   NetworkFlags named;
   named.options = source.options;
   predict::AccuracyQuestion question{accuracy_of(flags.until),
@@ -79,7 +79,7 @@ void print_times_to_accuracy(const AccuracyFlags& flags, const PredictSource& so
   }
   const auto said =
       predict_accuracy(question, learnt_runs(*store, source.network), store->trials(filter), store->runs(filter));
-  print(as_json ? to_json(said).dump(2) + "\n" : report::accuracy_prediction_report(said, terminal_look()));
+  answer(wanted, report::accuracy_prediction_document(said), [&] { return to_json(said); });
 }
 
 void add_times_to_accuracy(const AccuracyFlags& flags, const PredictSource& source, const predict::Question& question,

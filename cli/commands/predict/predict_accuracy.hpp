@@ -5,6 +5,8 @@
 #include "assay/model/steps_needed.hpp"
 #include "cli/commands/predict/predict_source.hpp"
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// A training that ends at an accuracy: how many steps it needs is what runs of the store needed.
@@ -21,7 +23,7 @@ bool takes_measured_steps(const CLI::App& command, const AccuracyFlags& flags, c
 
 /// Prints what measured steps of the network come to.
 void print_times_to_accuracy(const AccuracyFlags& flags, const PredictSource& source, const std::string& optimizer,
-                             bool as_json);
+                             const AnswerFlags& wanted);
 
 /// Adds to each predicted step what it comes to, and to the notes where the number of steps is from. Throws
 /// Error{usage} where the steps needed are known for none.

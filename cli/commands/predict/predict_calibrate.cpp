@@ -8,7 +8,7 @@
 
 namespace assay::cli {
 
-void print_calibration(const std::string& rows, const std::string& devices, bool as_json) {
+void print_calibration(const std::string& rows, const std::string& devices, const AnswerFlags& wanted) {
   constexpr std::size_t kMostRowsBytes = 16u << 20;
   const auto text = read_file(rows, kMostRowsBytes);
   if (text.size() > kMostRowsBytes) {
@@ -17,7 +17,7 @@ void print_calibration(const std::string& rows, const std::string& devices, bool
   const auto steps = predict::parse_measured_steps(text, rows);
   const auto asked = devices.empty() ? std::vector<std::int64_t>{} : plan::sweep_numbers(devices, "--devices");
   const auto found = predict::calibrate_rows(steps, asked);
-  as_json ? print_json(to_json(found)) : print_document(report::calibration_document(found));
+  answer(wanted, report::calibration_document(found), [&] { return to_json(found); });
 }
 
 }  // namespace assay::cli

@@ -213,7 +213,7 @@ void refuse_model_flags(const CLI::App& command) {
 }
 
 void print_model(const CLI::App& command, const ModelFlags& model, const TransformerFlags& split, const ModelJob& job,
-                 bool as_json) {
+                 const AnswerFlags& wanted) {
   refuse_others(command,
                 {"network",
                  "--node",
@@ -244,7 +244,6 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                  "--simulate",
                  "--straggler",
                  "--background",
-                 "--json",
                  "--hidden",
                  "--blocks",
                  "--heads",
@@ -292,7 +291,7 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                     kept);
     said.notes.insert(said.notes.end(), kept.notes.begin(), kept.notes.end());
   }
-  print(as_json ? to_json(said).dump(2) + "\n" : report::job_prediction_report(said, terminal_look()));
+  print(wanted.json ? to_json(said).dump(2) + "\n" : report::job_prediction_report(said, terminal_look()));
 }
 
 }  // namespace assay::cli

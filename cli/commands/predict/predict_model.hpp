@@ -8,6 +8,8 @@
 #include "cli/commands/predict/predict_pictures.hpp"
 #include "cli/commands/predict/predict_transformer.hpp"
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// What is asked of a model of the catalogue or of a config.json besides what every split transformer has.
@@ -49,6 +51,6 @@ struct ModelJob {
 /// Predicts the step and prints it. Throws Error{usage} where a flag is missing, changes nothing, or numbers do not
 /// divide, with those that do.
 void print_model(const CLI::App& command, const ModelFlags& model, const TransformerFlags& split, const ModelJob& job,
-                 bool as_json);
+                 const AnswerFlags& wanted);
 
 }  // namespace assay::cli

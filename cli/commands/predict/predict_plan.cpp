@@ -95,7 +95,7 @@ void print_search(const CLI::App& command, const TrainingPlanFlags& flags, const
                    report::search_pictures(said, drawing, device_bytes(step_device(cluster).sheet)),
                    "assay predict --search");
   }
-  job.json ? print_json(to_json(said)) : print_document(report::plan_search_document(said));
+  answer(job.answer, report::plan_search_document(said), [&] { return to_json(said); });
 }
 
 void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
@@ -114,7 +114,7 @@ void print_training(const TrainingPlanFlags& flags, const PlanJob& job) {
                    report::training_pictures(plan, drawing, device_bytes(step_device(questions.front().cluster).sheet)),
                    "assay predict --training");
   }
-  job.json ? print_json(to_json(said)) : print_document(report::training_document(said));
+  answer(job.answer, report::training_document(said), [&] { return to_json(said); });
 }
 
 }  // namespace
@@ -170,15 +170,14 @@ void print_plan(const CLI::App& command, const TrainingPlanFlags& flags, const P
     refuse_others(
         command,
         {"network", "--search", "--cluster", "--devices", "--global-batch", "--sequence", "--precision", "--tokens",
-         "--within", "--price", "--reserve", "--top", "--pictures", "--page", "--calibrate", "--columns", "--json"},
+         "--within", "--price", "--reserve", "--top", "--pictures", "--page", "--calibrate", "--columns"},
         "--search chooses the split itself");
     print_search(command, flags, job);
     return;
   }
-  refuse_others(
-      command,
-      {"network", "--training", "--cluster", "--reserve", "--pictures", "--page", "--calibrate", "--columns", "--json"},
-      "the file of --training states it");
+  refuse_others(command,
+                {"network", "--training", "--cluster", "--reserve", "--pictures", "--page", "--calibrate", "--columns"},
+                "the file of --training states it");
   print_training(flags, job);
 }
 

@@ -28,7 +28,7 @@ struct PlanJob {
   std::string devices;
   std::string calibrate;  ///< measured jobs
   std::string columns;    ///< their map
-  bool json = false;
+  AnswerFlags answer;
 };
 
 void add_training_plan_flags(CLI::App& command, TrainingPlanFlags& flags);

@@ -1,6 +1,7 @@
 #include "cli/commands/predict/predict_rows.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "assay/core/text/file.hpp"
 #include "assay/report/subjects/predict/rows.hpp"
@@ -11,6 +12,8 @@ namespace assay::cli {
 namespace {
 
 constexpr std::size_t kMostJobsBytes = 64u << 20;
+/// Every form of the command answers to them.
+constexpr std::array kAlwaysTaken{"--help", "--json", "--markdown"};
 
 }  // namespace
 
@@ -34,7 +37,7 @@ void add_rows_flags(CLI::App& command, RowsFlags& flags) {
       ->group(group);
 }
 
-void print_rows(const RowsFlags& flags, const std::string& calibrate, bool as_json) {
+void print_rows(const RowsFlags& flags, const std::string& calibrate, const AnswerFlags& wanted) {
   if (flags.columns.empty()) {
     fail(ErrorKind::usage, "--columns is missing: a map that says what the columns of {} mean. examples/rows has some.",
          shown(flags.rows));
@@ -49,13 +52,14 @@ void print_rows(const RowsFlags& flags, const std::string& calibrate, bool as_js
     const auto known = read_job_table(calibrate, map);
     said = predict_rows(map, jobs, &known);
   }
-  print(as_json ? to_json(said).dump(2) + "\n" : report::rows_prediction_report(said, terminal_look()));
+  print(wanted.json ? to_json(said).dump(2) + "\n" : report::rows_prediction_report(said, terminal_look()));
 }
 
 void refuse_others(const CLI::App& command, const std::vector<std::string>& effective, const std::string& why) {
   for (const auto* option : command.get_options()) {
     const auto name = option->get_name();
-    if (option->count() == 0 || name == "--help") continue;
+    if (option->count() == 0 || std::find(kAlwaysTaken.begin(), kAlwaysTaken.end(), name) != kAlwaysTaken.end())
+      continue;
     if (std::find(effective.begin(), effective.end(), name) != effective.end()) continue;
     fail(ErrorKind::usage, "{} changes nothing here: {}. Leave it out.", name, why);
   }

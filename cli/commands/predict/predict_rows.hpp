@@ -6,6 +6,8 @@
 
 #include "assay/predict/step/row_map.hpp"
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// Jobs of a table, as flags say it.
@@ -21,7 +23,7 @@ predict::JobRows read_job_table(const std::string& path, const predict::RowMap& 
 
 /// Predicts every job of the table with constants of `calibrate`, or of the table's other jobs where that is empty, and
 /// prints them.
-void print_rows(const RowsFlags& flags, const std::string& calibrate, bool as_json);
+void print_rows(const RowsFlags& flags, const std::string& calibrate, const AnswerFlags& wanted);
 
 /// Throws Error{usage} that names the first option a person gave besides these, with the reason.
 void refuse_others(const CLI::App& command, const std::vector<std::string>& effective, const std::string& why);

@@ -138,7 +138,7 @@ predict::Adversity adversity_of(const SimulationFlags& flags) {
   return adversity;
 }
 
-void print_scaling(const ScalingFlags& o, bool as_json) {
+void print_scaling(const ScalingFlags& o, const AnswerFlags& wanted) {
   predict::Question question;
   question.cluster = predict::read_cluster(o.cluster);
   question.practice = practice_of(o.practice, o.simulation.simulate);
@@ -160,7 +160,7 @@ void print_scaling(const ScalingFlags& o, bool as_json) {
   keep_where_named(o, question, said);
   if (!o.trace.empty()) write_trace(o.trace, question, devices.back());
   if (!o.replay.empty()) write_replay(o.replay, question, devices.back());
-  print(as_json ? to_json(said).dump(2) + "\n" : report::scaling_prediction_report(said, terminal_look()));
+  print(wanted.json ? to_json(said).dump(2) + "\n" : report::scaling_prediction_report(said, terminal_look()));
 }
 
 }  // namespace assay::cli

@@ -8,6 +8,8 @@
 #include "cli/commands/predict/predict_accuracy.hpp"
 #include "cli/commands/predict/predict_practice.hpp"
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// What is simulated, and what stands in its way, as flags say it.
@@ -39,6 +41,6 @@ struct ScalingFlags {
 };
 
 /// Predicts how the job scales, keeps and writes what was asked, and prints it.
-void print_scaling(const ScalingFlags& flags, bool as_json);
+void print_scaling(const ScalingFlags& flags, const AnswerFlags& wanted);
 
 }  // namespace assay::cli

@@ -62,7 +62,7 @@ void add_score_flags(CLI::App& command, ScoreFlags& flags) {
       ->group(group);
 }
 
-void print_score(const ScoreFlags& flags, const ScoredStore& from, bool as_json) {
+void print_score(const ScoreFlags& flags, const ScoredStore& from, const AnswerFlags& wanted) {
   const auto store = store::open_store(from.store, store::Access::read);
   const auto kept = kept_predictions(*store, from);
   const store::Filter filter{.network = from.network};
@@ -72,7 +72,7 @@ void print_score(const ScoreFlags& flags, const ScoredStore& from, bool as_json)
     truths.insert(truths.end(), published.begin(), published.end());
   }
   const auto score = predict::score_predictions(kept, truths);
-  print(as_json ? to_json(score).dump(2) + "\n" : report::prediction_score_report(score, terminal_look()));
+  print(wanted.json ? to_json(score).dump(2) + "\n" : report::prediction_score_report(score, terminal_look()));
 }
 
 void keep_prediction(const std::string& store, const json& inputs, predict::ScalingPrediction& said) {

@@ -6,6 +6,8 @@
 
 #include "assay/predict/scaling.hpp"
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// What `assay predict --score` is asked.
@@ -25,7 +27,7 @@ struct ScoredStore {
 };
 
 /// Prints how they did. Throws Error{usage} where the store has none of them.
-void print_score(const ScoreFlags& flags, const ScoredStore& from, bool as_json);
+void print_score(const ScoreFlags& flags, const ScoredStore& from, const AnswerFlags& wanted);
 
 /// Keeps a prediction with what it was made from, and says so in its notes. One that is there and says the same keeps
 /// its time: what was measured since then is later than it.

@@ -25,10 +25,10 @@ namespace {
 constexpr const char* kServeGroup = "A served model";
 constexpr std::array kUsualDevices{"a100-80", "l40s", "h100", "h200", "b200", "gb200"};  // their kernels were measured
 constexpr const char* kUsualSplits = "1-8*2";
-constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",     "--concurrency",
-                                "--prompt-tokens", "--output-tokens", "--slo",     "--on",       "--splits",
-                                "--price-of",      "--disaggregate",  "--seed",    "--markdown", "--sequences",
-                                "--lengths",       "--step-tokens",   "--routing"};
+constexpr std::array kServeOnly{"--serve",         "--server",        "--weights", "--rate",      "--concurrency",
+                                "--prompt-tokens", "--output-tokens", "--slo",     "--on",        "--splits",
+                                "--price-of",      "--disaggregate",  "--seed",    "--sequences", "--lengths",
+                                "--step-tokens",   "--routing"};
 constexpr std::size_t kMostLengthsBytes = 64u << 20;
 
 std::vector<predict::ServingLimit> limits_of(const std::vector<std::string>& texts) {
@@ -217,14 +217,12 @@ void add_serve_flags(CLI::App& command, ServeFlags& f) {
       ->capture_default_str();
   command.add_flag("--disaggregate", f.disaggregated, "Give prompts servers of their own")->group(kServeGroup);
   option("--seed", f.seed, "Draw arrivals from this seed")->check(CLI::Range(0, 1 << 30))->capture_default_str();
-  option("--markdown", f.markdown, "Write the answer to this file as Markdown too")->type_name("PATH");
 }
 
 bool is_serve_asked(const CLI::App& command, const ServeFlags& flags) {
   if (!flags.model.empty()) {
     std::vector<std::string> effective(kServeOnly.begin(), kServeOnly.end());
     effective.emplace_back("--calibrate");
-    effective.emplace_back("--json");
     refuse_others(command, effective, "a served model is not trained");
     refuse_stated_lengths(command, flags);
     return true;
@@ -237,7 +235,7 @@ bool is_serve_asked(const CLI::App& command, const ServeFlags& flags) {
   return false;
 }
 
-void print_service(const ServeFlags& flags, const std::string& calibrate, bool as_json) {
+void print_service(const ServeFlags& flags, const std::string& calibrate, const AnswerFlags& wanted) {
   predict::ServiceQuestion question;
   auto& asked = question.asked;
   asked.model.shape = predict::named_or_read_model(flags.model);
@@ -268,7 +266,7 @@ void print_service(const ServeFlags& flags, const std::string& calibrate, bool a
   answer.stack = stack.name;
   answer.rests_on = stack.rests_on;
   answer.notes = stack.notes;
-  cli::answer({as_json, flags.markdown}, report::service_document(answer), [&] { return to_json(answer); });
+  cli::answer(wanted, report::service_document(answer), [&] { return to_json(answer); });
 }
 
 }  // namespace assay::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags/answer.hpp"
+
 namespace assay::cli {
 
 /// A served model, as flags say it.
@@ -25,7 +27,6 @@ struct ServeFlags {
   std::string routing = "least_work";
   bool disaggregated = false;
   std::int64_t seed = 1;
-  std::string markdown;
 };
 
 void add_serve_flags(CLI::App& command, ServeFlags& flags);
@@ -35,6 +36,6 @@ void add_serve_flags(CLI::App& command, ServeFlags& flags);
 bool is_serve_asked(const CLI::App& command, const ServeFlags& flags);
 
 /// How many servers hold the load, printed. `calibrate`: points that were measured, or empty.
-void print_service(const ServeFlags& flags, const std::string& calibrate, bool as_json);
+void print_service(const ServeFlags& flags, const std::string& calibrate, const AnswerFlags& wanted);
 
 }  // namespace assay::cli

@@ -88,8 +88,8 @@ bool is_transformer_asked(const CLI::App& command) {
 
 std::vector<std::string> effective_for_split(const CLI::App& command) {
   // --batch, --layers, --campaign, --simulate and --trace are refused with a reason of their own.
-  std::vector<std::string> names{"network", "--option", "--cluster", "--devices",  "--zero",     "--samples",
-                                 "--json",  "--batch",  "--layers",  "--campaign", "--simulate", "--trace"};
+  std::vector<std::string> names{"network", "--option", "--cluster",  "--devices",  "--zero", "--samples",
+                                 "--batch", "--layers", "--campaign", "--simulate", "--trace"};
   for (const auto* option : command.get_options()) {
     if (option->get_group() == kTransformerGroup) names.push_back(option->get_name());
   }

@@ -42,7 +42,7 @@ std::string to_accuracy_sentence(const model::ToAccuracy& said) {
                      steps_text(said.needed));
 }
 
-std::string accuracy_prediction_report(const predict::AccuracyPrediction& said, const Look& look) {
+Document accuracy_prediction_document(const predict::AccuracyPrediction& said) {
   const auto right = [](std::string name, int spare = 0) {
     return Table::Column{std::move(name), Table::Align::right, spare};
   };
@@ -68,10 +68,13 @@ std::string accuracy_prediction_report(const predict::AccuracyPrediction& said, 
     table.add(cells);
     add_line(lines, row.reached ? "Steps needed: " + steps_text(row.reached->needed) + "." : *row.refused);
   }
-  auto text = fmt::format("{} to {:.4g} %: time of a step x steps needed\n\n", said.network, 100 * said.accuracy);
-  text += table.text(look.width) + table.room_note(look.width) + "\n";
-  for (const auto& line : lines) text += line + "\n";
-  return text;
+  Document out;
+  out.heading(fmt::format("{} to {:.4g} %: time of a step x steps needed", said.network, 100 * said.accuracy));
+  out.gap();
+  out.add(table);
+  out.gap();
+  for (const auto& line : lines) out.paragraph(line);
+  return out;
 }
 
 }  // namespace assay::report

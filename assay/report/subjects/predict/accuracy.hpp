@@ -3,7 +3,7 @@
 #include <string>
 
 #include "assay/predict/training/accuracy.hpp"
-#include "assay/report/look.hpp"
+#include "assay/report/document.hpp"
 
 namespace assay::report {
 
@@ -17,6 +17,6 @@ std::string steps_text(const model::StepsNeeded& needed);
 std::string to_accuracy_sentence(const model::ToAccuracy& said);
 
 /// A row for each measured step, with the time it would take to learn, and where the number of steps is from.
-std::string accuracy_prediction_report(const predict::AccuracyPrediction& said, const Look& look);
+Document accuracy_prediction_document(const predict::AccuracyPrediction& said);
 
 }  // namespace assay::report
