@@ -57,6 +57,7 @@ Formats all() {
   formats.add<Replay>("replay");
   formats.add<network::Graph>("graph");
   formats.add<platform::Examination>("doctor");
+  formats.add<platform::FindingReference>("findings");
   formats.add<plan::WorkerInfo>("worker");
   formats.add<plan::Installed>("installed");
   formats.add<store::Planned>("planned");

@@ -28,6 +28,7 @@ constexpr double kMostLoadRate = 64'000;
 constexpr double kLoadSeconds = 1;
 
 struct DoctorOptions {
+  bool findings = false;
   bool load_rate = false;
   WorkFlags work;
   CalibrateFlags calibrate;
@@ -103,16 +104,11 @@ platform::Finding load_rate() {
     }
     held = point;
   }
-  platform::Finding finding{"load_rate", platform::Severity::note, "", beyond, ""};
-  finding.mend = "where a server holds more than that, send from a machine that does nothing else, or from several";
-  if (!held) {
-    finding.seen = fmt::format("`assay load` cannot send {} on time from here", format_rate(kFirstLoadRate));
-    return finding;
-  }
-  finding.seen =
-      fmt::format("`assay load` holds {} of small requests to a server on this machine, {} of CPU each",
-                  format_rate(held->arrivals.rate_per_second), format_duration(held->client.cpu_per_request_ns));
-  return finding;
+  const std::string seen =
+      held ? fmt::format("`assay load` holds {} of small requests to a server on this machine, {} of CPU each",
+                         format_rate(held->arrivals.rate_per_second), format_duration(held->client.cpu_per_request_ns))
+           : fmt::format("`assay load` cannot send {} on time from here", format_rate(kFirstLoadRate));
+  return platform::found(platform::FindingCase::load_rate, platform::Severity::note, seen + "; " + beyond);
 }
 
 platform::Examination examination(const DoctorOptions& o) {
@@ -139,11 +135,20 @@ void add_doctor(CLI::App& command, Invocation& invocation) {
   command.add_flag("--quiet", o->work.quiet, "With --calibrate: print no progress on stderr");
   command.add_flag("--load-rate", o->load_rate,
                    "Say also what rate of requests `assay load` can send from here, in 10 s");
+  command.add_flag("--findings", o->findings, "Explain all that can be found, and each counter; examine nothing");
   add_calibrate_flags(command, o->calibrate);
-  command.footer("Takes about a second. The exit code is 0 with warnings too; docs/doctor.md explains each finding.");
+  command.footer("Takes about a second. The exit code is 0 with warnings too.");
   command.callback([o, &invocation] {
     if (o->calibrate.wanted && o->load_rate) {
       fail(ErrorKind::usage, "--load-rate: --calibrate examines nothing else. Leave out one of them.");
+    }
+    invocation.exit_code = 0;
+    if (o->findings) {
+      if (o->calibrate.wanted || o->load_rate) {
+        fail(ErrorKind::usage, "--findings: examines nothing. Leave out --calibrate and --load-rate.");
+      }
+      const auto reference = platform::finding_reference();
+      return answer(o->answer, report::findings_document(reference), [&] { return to_json(reference); });
     }
     if (o->calibrate.wanted) {
       invocation.exit_code = calibrate(o->calibrate, o->work, o->answer);
@@ -151,7 +156,6 @@ void add_doctor(CLI::App& command, Invocation& invocation) {
     }
     const auto e = examination(*o);
     answer(o->answer, report::doctor_document(e), [&] { return to_json(e); });
-    invocation.exit_code = 0;
   });
 }
 

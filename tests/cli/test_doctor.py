@@ -155,10 +155,51 @@ def test_colour_is_for_terminals_that_want_it(tmp_path):
     assert not escape.search(on_a_terminal(tmp_path, TERM="dumb"))
 
 
-def test_every_finding_has_a_line_in_the_documentation():
-    sources = "".join(path.read_text() for path in (ROOT / "assay/platform/machine/findings").glob("*.cpp"))
-    sources += (ROOT / "cli/commands/doctor.cpp").read_text()  # what is asked for by a flag
-    codes = set(re.findall(r'(?:[Ff]inding\{|well\()"(\w+)"', sources))
-    documented = re.findall(r"(?m)^\| `(\w+)` \|", (ROOT / "docs/doctor.md").read_text().partition("## Counters")[0])
-    assert len(codes) == 19
-    assert sorted(documented) == sorted(codes)
+def explained(folder, *words):
+    done = subprocess.run(
+        **command(folder, "--findings", *words), capture_output=True, check=False, text=True, timeout=LIMIT_SECONDS
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_every_finding_and_counter_of_this_machine_is_explained_as_it_is_said(tmp_path):
+    known = json.loads(explained(tmp_path, "--json"))
+    schema = json.loads((ROOT / "docs/formats/findings.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(known)
+    here = examine(tmp_path)
+    assert [one["name"] for one in known["counters"]] == [one["name"] for one in here["counters"]]
+    for one in here["findings"]:
+        of_code = [text for text in known["findings"] if text["code"] == one["code"]]
+        assert of_code
+        if one["severity"] != "ok":
+            assert one["why"] in [text["why"] for text in of_code if text[one["severity"]]]
+
+
+def test_no_source_makes_a_finding_but_from_the_table():
+    """The table is what the page is written from: a finding made of literals would be on no page."""
+    sources = [path for folder in ("assay", "cli") for path in (ROOT / folder).rglob("*.cpp")]
+    made = {path.name for path in sources if re.search(r"\bFinding( \w+)?\{[^}]", path.read_text())}
+    assert made == set()
+    named = set(re.findall(r"FindingCase::(\w+)", "".join(p.read_text() for p in sources if "_test" not in p.name)))
+    table = (ROOT / "assay/platform/machine/findings/cases.inc").read_text()
+    assert named == set(re.findall(r"(?m)^FINDING\(\s*(\w+),", table))
+
+
+def test_the_page_has_a_row_for_every_finding_and_so_has_the_terminal(tmp_path):
+    known = json.loads(explained(tmp_path, "--json"))
+    codes = [one["code"] for one in known["findings"]]
+    assert len(set(codes)) == 19
+    page = (ROOT / "docs/reference/findings.md").read_text().partition("## Counters")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", page) == codes
+    said = " ".join(explained(tmp_path).split())
+    for one in known["findings"]:
+        assert f"-> {one['mend']}" in said
+
+
+def test_explaining_and_examining_are_asked_for_apart(tmp_path):
+    for flag in ("--calibrate", "--load-rate"):
+        call = command(tmp_path, "--findings", flag)
+        done = subprocess.run(**call, capture_output=True, check=False, text=True, timeout=LIMIT_SECONDS)
+        assert done.returncode == 2
+        assert "--findings: examines nothing" in done.stderr

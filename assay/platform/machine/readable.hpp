@@ -16,6 +16,23 @@ struct Counter {
   std::optional<std::string> why;  ///< it is not, and what would change that; null where it is
 };
 
+/// What a counter says of a run.
+struct CounterText {
+  std::string name;
+  std::string means;
+  std::string source;  ///< a file, or what the kernel calls it
+};
+
+/// Of each counter, in the order in which they are listed.
+std::vector<CounterText> counter_texts();
+
+template <typename V>
+void describe(V& v, CounterText& t) {
+  required(v, "name", t.name);
+  required(v, "means", t.means);
+  required(v, "source", t.source);
+}
+
 template <typename V>
 void describe(V& v, Counter& c) {
   required(v, "name", c.name);

@@ -40,6 +40,15 @@ TEST(Readable, each_counter_has_its_file) {
   }
 }
 
+TEST(Readable, each_counter_is_explained) {
+  std::vector<std::string> explained;
+  for (const auto& text : counter_texts()) explained.push_back(text.name);
+  std::vector<std::string> listed;
+  for (const auto& counter : counters_in_files(FakeRoot().path())) listed.push_back(counter.name);
+  listed.push_back(perf_counter().name);
+  EXPECT_EQ(explained, listed);
+}
+
 TEST(Readable, energy_that_reads_zero_is_no_counter) {
   FakeRoot root;
   root.file("sys/class/powercap/intel-rapl:0/energy_uj", "0\n");

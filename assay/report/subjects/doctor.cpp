@@ -100,4 +100,18 @@ Document doctor_document(const Examination& e) {
   return out;
 }
 
+Document findings_document(const platform::FindingReference& reference) {
+  Document out;
+  for (const auto& text : reference.findings) {
+    out.heading(text.code);
+    if (text.note) out.term("note", *text.note, Tone::notice);
+    if (text.warning) out.term("warning", *text.warning, Tone::warning);
+    out.term("", sentence(text.why));
+    out.term("", "-> " + text.mend);
+  }
+  out.heading("counters");
+  for (const auto& text : reference.counters) out.term(text.name, fmt::format("{} ({})", text.means, text.source));
+  return out;
+}
+
 }  // namespace assay::report

@@ -7,7 +7,7 @@
 namespace assay::platform::findings {
 
 // Each looks at one thing and says what it found; null where what it needs could not be read. A new one is a function
-// here, a place in the list of health.cpp and a line in docs/doctor.md.
+// here, a place in the list of health.cpp and a line of cases.inc.
 
 // cpus.cpp
 std::optional<Finding> quota(const Situation& s);
@@ -34,9 +34,5 @@ std::optional<Finding> disk(const Situation& s);
 std::optional<Finding> workers(const Situation& s);
 std::optional<Finding> allocators(const Situation& s);
 std::optional<Finding> gpus(const Situation& s);
-
-inline Finding well(const char* code, std::string seen) {
-  return {code, Severity::ok, std::move(seen), {}, {}};
-}
 
 }  // namespace assay::platform::findings

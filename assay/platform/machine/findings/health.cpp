@@ -21,4 +21,8 @@ std::vector<Finding> examine(const Situation& situation) {
   return found;
 }
 
+FindingReference finding_reference() {
+  return {.findings = finding_texts(), .counters = counter_texts()};
+}
+
 }  // namespace assay::platform

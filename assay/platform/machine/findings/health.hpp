@@ -1,30 +1,18 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "assay/core/text/json.hpp"
+#include "assay/platform/machine/findings/finding.hpp"
 #include "assay/platform/machine/machine.hpp"
 #include "assay/platform/machine/readable.hpp"
 #include "assay/platform/machine/state.hpp"
 #include "assay/platform/machine/watch.hpp"
 
 namespace assay::platform {
-
-enum class Severity { ok, note, warning };
-
-/// One thing that was looked at. docs/doctor.md has a line for each code.
-struct Finding {
-  std::string code;
-  Severity severity = Severity::ok;
-  std::string seen;                 ///< with figures
-  std::optional<std::string> why;   ///< it matters; null where all is well
-  std::optional<std::string> mend;  ///< what to do; null where all is well
-};
 
 /// A worker that is installed.
 struct WorkerAtHand {
@@ -64,13 +52,21 @@ struct Examination {
   std::vector<Finding> findings;
 };
 
+/// What `assay doctor --findings --json` prints.
+struct FindingReference {
+  std::int64_t findings_version = 1;
+  std::vector<FindingText> findings;
+  std::vector<CounterText> counters;
+};
+
+/// All that can be found on any machine, and what its counters say of a run.
+FindingReference finding_reference();
+
 template <typename V>
-void describe(V& v, Finding& f) {
-  required(v, "code", f.code);
-  required(v, "severity", f.severity);
-  required(v, "seen", f.seen);
-  v("why", f.why);
-  v("mend", f.mend);
+void describe(V& v, FindingReference& r) {
+  required(v, "findings_version", r.findings_version);
+  required(v, "findings", r.findings);
+  required(v, "counters", r.counters);
 }
 
 template <typename V>
@@ -92,12 +88,3 @@ void describe(V& v, Examination& e) {
 }
 
 }  // namespace assay::platform
-
-namespace assay {
-
-template <>
-struct EnumNames<platform::Severity> {
-  static constexpr std::array<const char*, 3> names{"ok", "note", "warning"};
-};
-
-}  // namespace assay

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <map>
 #include <set>
 
 namespace assay::platform {
@@ -220,6 +221,62 @@ TEST(Health, the_rest_of_what_is_looked_at) {
                     })
                    .why,
               HasSubstr("never on a GPU"));
+}
+
+/// One change for each case that examine() can meet.
+std::map<FindingCase, std::function<void(Situation&)>> changes() {
+  return {{FindingCase::broken_worker, [](Situation& s) { s.worker_problems = {"x: bad"}; }},
+          {FindingCase::no_worker, [](Situation& s) { s.workers.clear(); }},
+          {FindingCase::no_environment, [](Situation& s) { s.workers_to_install = {"{pytorch}"}; }},
+          {FindingCase::host_lock, [](Situation& s) { s.host_lock_held = true; }},
+          {FindingCase::quota, [](Situation& s) { s.identity.cpu_quota = 2; }},
+          {FindingCase::neighbours, [](Situation& s) { s.watch.busy_ns = 2490 * kMs; }},
+          {FindingCase::steal, [](Situation& s) { s.watch.steal_ns = 50 * kMs; }},
+          {FindingCase::probe, [](Situation& s) { s.watch.probe_ns = {1, 1, 1, 1, 3, 3, 3, 3}; }},
+          {FindingCase::governor, [](Situation& s) { s.state.governor = "powersave"; }},
+          {FindingCase::cpuset, [](Situation& s) { s.about.machine_cpus = 96; }},
+          {FindingCase::shared_cores, [](Situation& s) { s.cores_shared = 1; }},
+          {FindingCase::second_threads, [](Situation& s) { s.identity.cores = 4; }},
+          {FindingCase::memory, [](Situation& s) { s.state.memory_available_bytes = 1; }},
+          {FindingCase::swap, [](Situation& s) { s.state.swap_total_bytes = s.state.swap_used_bytes = 1; }},
+          {FindingCase::disk, [](Situation& s) { s.disk_free_bytes = 1; }},
+          {FindingCase::clock_of_hypervisor, [](Situation& s) { s.state.clocksource = "kvm-clock"; }},
+          {FindingCase::slow_clock, [](Situation& s) { s.state.clocksource = "hpet"; }},
+          {FindingCase::turbo, [](Situation& s) { s.state.turbo = true; }},
+          {FindingCase::virtual_machine, [](Situation& s) { s.identity.virtual_machine = "kvm"; }},
+          {FindingCase::huge_pages_by_luck, [](Situation& s) { s.state.huge_pages = "always"; }},
+          {FindingCase::no_huge_pages, [](Situation& s) { s.state.huge_pages = "never"; }},
+          {FindingCase::allocators, [](Situation& s) { s.missing_allocators = {"jemalloc"}; }},
+          {FindingCase::gpus, [](Situation& s) {
+             s.identity.gpus = {{"A100", 40 * kGiB}};
+           }}};
+}
+
+TEST(Health, every_explained_case_is_met_and_a_finding_says_what_its_explanation_says) {
+  const auto texts = finding_texts();
+  const auto met = changes();
+  // All but the rate of requests, which is asked for by a flag.
+  ASSERT_EQ(met.size() + 1, texts.size());
+  for (const auto& [which, change] : met) {
+    const auto& text = texts[static_cast<std::size_t>(which)];
+    Situation s = healthy();
+    change(s);
+    const auto finding = examine(s).front();
+    EXPECT_EQ(finding.code, text.code);
+    EXPECT_EQ(finding.why, text.why);
+    EXPECT_TRUE(finding.severity == Severity::note ? text.note : text.warning) << text.code;
+    EXPECT_THAT(text.mend, Not(HasSubstr("{"))) << text.code;
+    // A mend is that of the explanation, or it has figures in place of its words.
+    EXPECT_EQ(finding.mend->substr(0, 6), text.mend.substr(0, 6));
+  }
+}
+
+TEST(Health, figures_stand_in_place_of_the_words_of_a_cure) {
+  const auto f = found(FindingCase::second_threads, Severity::note, "x", {{"CORES", "{THREADS}"}, {"THREADS", "8"}});
+  EXPECT_EQ(f.mend,
+            "compare --intra-op {THREADS} with --intra-op 8; --affinity compact keeps instances on cores of "
+            "their own");
+  EXPECT_DEATH(static_cast<void>(found(FindingCase::cpuset, Severity::note, "x")), "internal error");
 }
 
 TEST(Health, the_worst_comes_first) {

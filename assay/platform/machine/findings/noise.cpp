@@ -8,7 +8,7 @@
 namespace assay::platform::findings {
 namespace {
 
-// The limits above which a run counts as disturbed; half of them is worth a note.
+// The limits above which a run counts as disturbed; half of them is worth a note. cases.inc names them.
 constexpr double kMostNeighbours = 0.10;
 constexpr double kMostSteal = 0.02;
 constexpr double kMostProbeSpread = 1.25;
@@ -41,10 +41,8 @@ std::string busiest(const Watch& w, std::int64_t others_ns) {
 
 std::optional<Finding> host_lock(const Situation& s) {
   if (!s.host_lock_held) return std::nullopt;
-  if (!*s.host_lock_held) return well("host_lock", "free, nothing is measured here right now");
-  return Finding{"host_lock", Severity::warning, "another Assay is measuring on this host right now",
-                 "your runs wait until it has finished one, and this examination disturbed it",
-                 "wait for it to finish"};
+  if (!*s.host_lock_held) return well(FindingCase::host_lock, "free, nothing is measured here right now");
+  return found(FindingCase::host_lock, Severity::warning, "another Assay is measuring on this host right now");
 }
 
 std::optional<Finding> neighbours(const Situation& s) {
@@ -56,12 +54,10 @@ std::optional<Finding> neighbours(const Situation& s) {
   std::string seen = fmt::format("others use {:.2g} of {} CPUs ({:.0f} %)",
                                  static_cast<double>(others) / static_cast<double>(w.window_ns), w.cpus, 100 * share);
   if (share < kMostNeighbours / 2 || others < 2 * kTickNs) {
-    return well("neighbours", fmt::format("others use {:.0f} % of the CPUs", 100 * share));
+    return well(FindingCase::neighbours, fmt::format("others use {:.0f} % of the CPUs", 100 * share));
   }
-  return Finding{
-      "neighbours", share > kMostNeighbours ? Severity::warning : Severity::note, std::move(seen) + busiest(w, others),
-      "they take CPU time, caches and memory from what is measured; runs with more than 10 % are called disturbed",
-      "stop them or wait; to compare two settings in spite of them use --lockstep"};
+  return found(FindingCase::neighbours, share > kMostNeighbours ? Severity::warning : Severity::note,
+               std::move(seen) + busiest(w, others));
 }
 
 std::optional<Finding> steal(const Situation& s) {
@@ -71,12 +67,10 @@ std::optional<Finding> steal(const Situation& s) {
   const double wanted = static_cast<double>(*w.busy_ns) + static_cast<double>(*w.steal_ns);
   const double share = wanted > 0 ? static_cast<double>(*w.steal_ns) / wanted : 0;
   if (share <= kMostSteal || *w.steal_ns < 2 * kTickNs) {
-    return well("steal", fmt::format("{:.1f} % of the time wanted", 100 * share));
+    return well(FindingCase::steal, fmt::format("{:.1f} % of the time wanted", 100 * share));
   }
-  return Finding{"steal", Severity::warning,
-                 fmt::format("the hypervisor took {:.1f} % of the time wanted", 100 * share),
-                 "other virtual machines run on your CPUs; runs with more than 2 % are called disturbed",
-                 "ask for dedicated CPUs, or compare with --lockstep"};
+  return found(FindingCase::steal, Severity::warning,
+               fmt::format("the hypervisor took {:.1f} % of the time wanted", 100 * share));
 }
 
 std::optional<Finding> probe(const Situation& s) {
@@ -88,19 +82,13 @@ std::optional<Finding> probe(const Situation& s) {
   const double ratio = low > 0 ? high / low : 1;
   const std::string figures = fmt::format("{} to {} in the middle half of {} probes ({:+.0f} %)", format_duration(low),
                                           format_duration(high), times.size(), 100 * (ratio - 1));
-  if (ratio <= kNotedProbeSpread) return well("probe", figures);
-  return Finding{
-      "probe", ratio > kMostProbeSpread ? Severity::warning : Severity::note, figures,
-      "the same arithmetic takes another time from moment to moment, whatever the counters say; runs with more "
-      "than 25 % are called disturbed",
-      "measure longer (--seconds) and with more processes (--runs); for small differences use --lockstep"};
+  if (ratio <= kNotedProbeSpread) return well(FindingCase::probe, figures);
+  return found(FindingCase::probe, ratio > kMostProbeSpread ? Severity::warning : Severity::note, figures);
 }
 
 std::optional<Finding> virtual_machine(const Situation& s) {
-  if (!s.identity.virtual_machine) return well("virtual_machine", "none seen");
-  return Finding{"virtual_machine", Severity::note, *s.identity.virtual_machine,
-                 "neighbours outside of it cannot be seen, and two machines of the same name may differ",
-                 "compare with --lockstep, and only numbers of one platform id with each other"};
+  if (!s.identity.virtual_machine) return well(FindingCase::virtual_machine, "none seen");
+  return found(FindingCase::virtual_machine, Severity::note, *s.identity.virtual_machine);
 }
 
 }  // namespace assay::platform::findings
