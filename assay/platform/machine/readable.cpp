@@ -61,7 +61,7 @@ std::vector<CounterText> counter_texts() {
   return {{"schedstat", "the worker's CPU time, and time it waited for a CPU", "/proc/PID/task/*/schedstat"},
           {"pressure", "time in which something waited for a CPU", "/proc/pressure/cpu"},
           {"steal", "time that a hypervisor took", "/proc/stat"},
-          {"throttling", "time that a quota took", "cpu.stat of the control groups"},
+          {"throttling", "time that the quota of a control group took", "cpu.stat"},
           {"frequency", "the clock at the end of a run", "cpufreq"},
           {"energy", "energy that RAPL counted", "/sys/class/powercap"},
           {"perf", "whether hardware counters can be opened; no record has them", "perf_event_open"}};
