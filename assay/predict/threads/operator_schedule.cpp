@@ -96,7 +96,7 @@ class OperatorPlay {
   const OperatorLaw& law_of(const OperatorTime& op) const { return op.heavy ? laws_.heavy : laws_.light; }
 
   /// Of all that is paid before an operator begins.
-  double begin_seconds() const { return setting_.inter_op > 1 ? laws_.handover_seconds : laws_.dispatch_seconds; }
+  double begin_seconds() const { return laws_.dispatch_seconds + (setting_.inter_op > 1 ? laws_.handover_seconds : 0); }
 
   double seconds_of(const OperatorTime& op) const {
     return begin_seconds() + law_of(op).seconds(op.seconds, threads_each());

@@ -11,9 +11,9 @@ namespace assay::predict {
 namespace {
 
 /// Products that scale perfectly and cost nothing besides: times can be added up by hand.
-const ThreadLaws kPerfect{};
+const ThreadLaws kPerfectThreads{};
 
-std::vector<OperatorTime> alone(double seconds) {
+std::vector<OperatorTime> one_product(double seconds) {
   return {{"product", true, seconds, {}}};
 }
 
@@ -29,8 +29,8 @@ std::vector<OperatorTime> independent_chains(std::size_t chains, std::size_t len
   return operators;
 }
 
-double seconds_of(const std::vector<OperatorTime>& operators, const ThreadLaws& laws, std::int64_t cores,
-                  const ThreadSetting& setting) {
+double scheduled_seconds(const std::vector<OperatorTime>& operators, const ThreadLaws& laws, std::int64_t cores,
+                         const ThreadSetting& setting) {
   return schedule_step(operators, laws, {cores, {}}, setting).seconds;
 }
 
@@ -38,43 +38,44 @@ TEST(OperatorSchedule, OneOperatorFollowsAmdahlsLaw) {
   ThreadLaws laws;
   laws.heavy = {0.2, 0.05};
   // 0.2 + 0.8 / 4 + 0.05; one thread starts no others.
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 8, {1, 4, {}}), 0.45);
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 8, {1, 1, {}}), 1.0);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 8, {1, 4, {}}), 0.45);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 8, {1, 1, {}}), 1.0);
 }
 
 TEST(OperatorSchedule, LightOperatorsHaveALawOfTheirOwn) {
   ThreadLaws laws;
   laws.light = {0.5, 0};
-  EXPECT_DOUBLE_EQ(seconds_of({{"relu", false, 1, {}}}, laws, 8, {1, 2, {}}), 0.75);
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 8, {1, 2, {}}), 0.5);
+  EXPECT_DOUBLE_EQ(scheduled_seconds({{"relu", false, 1, {}}}, laws, 8, {1, 2, {}}), 0.75);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 8, {1, 2, {}}), 0.5);
 }
 
 TEST(OperatorSchedule, IndependentChainsShareThePools) {
   const auto operators = independent_chains(4, 3);  // 12 seconds of work, no chain shorter than 3
-  EXPECT_DOUBLE_EQ(seconds_of(operators, kPerfect, 8, {1, 1, {}}), 12);
-  EXPECT_DOUBLE_EQ(seconds_of(operators, kPerfect, 8, {2, 1, {}}), 6);
-  EXPECT_DOUBLE_EQ(seconds_of(operators, kPerfect, 8, {4, 1, {}}), 3);
-  EXPECT_DOUBLE_EQ(seconds_of(operators, kPerfect, 8, {8, 1, {}}), 3) << "the chain is the bound";
-  EXPECT_DOUBLE_EQ(seconds_of(operators, kPerfect, 8, {4, 2, {}}), 1.5);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, kPerfectThreads, 8, {1, 1, {}}), 12);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, kPerfectThreads, 8, {2, 1, {}}), 6);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, kPerfectThreads, 8, {4, 1, {}}), 3);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, kPerfectThreads, 8, {8, 1, {}}), 3) << "the chain is the bound";
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, kPerfectThreads, 8, {4, 2, {}}), 1.5);
 }
 
 TEST(OperatorSchedule, PoolsBeyondTheChainsStayIdle) {
   // Three chains on two pools: the first two end their products at 1, 2, …; nine seconds of work on two pools would be
   // 4.5, but the last product has no other beside it: 5.
-  EXPECT_DOUBLE_EQ(seconds_of(independent_chains(3, 3), kPerfect, 8, {2, 1, {}}), 5);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(independent_chains(3, 3), kPerfectThreads, 8, {2, 1, {}}), 5);
 }
 
 TEST(OperatorSchedule, AnOperatorWaitsForAllBeforeIt) {
   // A diamond: 1, then 2 beside 5, then 1.
   const std::vector<OperatorTime> diamond{
       {"in", true, 1, {}}, {"short", true, 2, {0}}, {"long", true, 5, {0}}, {"out", true, 1, {1, 2}}};
-  EXPECT_DOUBLE_EQ(seconds_of(diamond, kPerfect, 2, {2, 1, {}}), 7);
-  EXPECT_DOUBLE_EQ(seconds_of(diamond, kPerfect, 2, {1, 1, {}}), 9);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(diamond, kPerfectThreads, 2, {2, 1, {}}), 7);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(diamond, kPerfectThreads, 2, {1, 1, {}}), 9);
   EXPECT_DOUBLE_EQ(critical_seconds(diamond), 7);
 }
 
 TEST(OperatorSchedule, AnOutputThatIsUsedTwiceIsWaitedForOnce) {
-  EXPECT_DOUBLE_EQ(seconds_of({{"in", true, 1, {}}, {"twice", true, 1, {0, 0}}}, kPerfect, 2, {2, 1, {}}), 2);
+  EXPECT_DOUBLE_EQ(scheduled_seconds({{"in", true, 1, {}}, {"twice", true, 1, {0, 0}}}, kPerfectThreads, 2, {2, 1, {}}),
+                   2);
 }
 
 TEST(OperatorSchedule, WhatWasJoinedWithAnotherCostsNothingAndKeepsTheOrder) {
@@ -86,7 +87,7 @@ TEST(OperatorSchedule, WhatWasJoinedWithAnotherCostsNothingAndKeepsTheOrder) {
                                          {"norm2", false, 0, {2}},
                                          {"product", true, 1, {3}}};
   // Two operators, each after half a second.
-  EXPECT_DOUBLE_EQ(seconds_of(joined, laws, 2, {1, 1, {}}), 4);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(joined, laws, 2, {1, 1, {}}), 4);
 }
 
 TEST(OperatorSchedule, SeveralPoolsPayForHandingOver) {
@@ -94,33 +95,33 @@ TEST(OperatorSchedule, SeveralPoolsPayForHandingOver) {
   laws.dispatch_seconds = 0.1;
   laws.handover_seconds = 0.5;
   const auto operators = independent_chains(2, 2);
-  EXPECT_DOUBLE_EQ(seconds_of(operators, laws, 2, {1, 1, {}}), 4.4);
-  EXPECT_DOUBLE_EQ(seconds_of(operators, laws, 2, {2, 1, {}}), 3.0);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, laws, 2, {1, 1, {}}), 4.4);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(operators, laws, 2, {2, 1, {}}), 3.2);
 }
 
 TEST(OperatorSchedule, MoreThreadsThanCoresShareThem) {
   // Each of two operators has four threads of its own: 0.25 s each on eight cores, four times as long on two.
-  EXPECT_DOUBLE_EQ(seconds_of(independent_chains(2, 1), kPerfect, 8, {2, 4, {}}), 0.25);
-  EXPECT_DOUBLE_EQ(seconds_of(independent_chains(2, 1), kPerfect, 2, {2, 4, {}}), 1);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(independent_chains(2, 1), kPerfectThreads, 8, {2, 4, {}}), 0.25);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(independent_chains(2, 1), kPerfectThreads, 2, {2, 4, {}}), 1);
 }
 
 TEST(OperatorSchedule, ASharedPoolHelpsAllThatRun) {
   ThreadLaws laws;
   laws.sharing = ThreadSharing::shared;
   // Two operators, and two threads beside their own: two each.
-  EXPECT_DOUBLE_EQ(seconds_of(independent_chains(2, 1), laws, 8, {2, 3, {}}), 0.5);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(independent_chains(2, 1), laws, 8, {2, 3, {}}), 0.5);
   // An operator alone has both: three threads.
-  EXPECT_DOUBLE_EQ(seconds_of(alone(3), laws, 8, {2, 3, {}}), 1);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(3), laws, 8, {2, 3, {}}), 1);
 }
 
 TEST(OperatorSchedule, APoolThatSpinsTakesACoreFromTheOneThatWorks) {
   ThreadLaws laws;
   laws.pool_spin = 1;
   // One operator alone, the thread of another pool beside it: two cores have room for both, one has not.
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 2, {2, 1, {}}), 1);
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 1, {2, 1, {}}), 2);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 2, {2, 1, {}}), 1);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 1, {2, 1, {}}), 2);
   laws.pool_spin = 0.5;
-  EXPECT_DOUBLE_EQ(seconds_of(alone(1), laws, 1, {2, 1, {}}), 1.5);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 1, {2, 1, {}}), 1.5);
 }
 
 TEST(OperatorSchedule, AFrameworkThatRunsOneAtATimeGainsNothingFromPools) {
@@ -134,11 +135,11 @@ TEST(OperatorSchedule, AFrameworkThatRunsOneAtATimeGainsNothingFromPools) {
 
 TEST(OperatorSchedule, AQuotaStretchesTheStepToItsCpuTime) {
   // Two cores for one second: 2 CPU seconds.
-  const auto quartered = schedule_step(alone(2), kPerfect, {2, {}}, {1, 2, 0.5});
+  const auto quartered = schedule_step(one_product(2), kPerfectThreads, {2, {}}, {1, 2, 0.5});
   EXPECT_DOUBLE_EQ(quartered.cpu_seconds, 2);
   EXPECT_DOUBLE_EQ(quartered.seconds, 4);
-  EXPECT_DOUBLE_EQ(seconds_of(alone(2), kPerfect, 2, {1, 2, 2.0}), 1);
-  EXPECT_DOUBLE_EQ(seconds_of(alone(2), kPerfect, 2, {1, 1, 1.0}), 2);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(2), kPerfectThreads, 2, {1, 2, 2.0}), 1);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(2), kPerfectThreads, 2, {1, 1, 1.0}), 2);
 }
 
 TEST(OperatorSchedule, SpinningUsesUpAQuota) {
@@ -146,16 +147,16 @@ TEST(OperatorSchedule, SpinningUsesUpAQuota) {
   laws.light = {1, 0};  // no gain from a second thread
   laws.thread_spin = 1;
   const std::vector<OperatorTime> light{{"relu", false, 1, {}}};
-  EXPECT_DOUBLE_EQ(seconds_of(light, laws, 2, {1, 2, 1.0}), 2);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(light, laws, 2, {1, 2, 1.0}), 2);
   laws.thread_spin = 0;
-  EXPECT_DOUBLE_EQ(seconds_of(light, laws, 2, {1, 2, 1.0}), 1);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(light, laws, 2, {1, 2, 1.0}), 1);
 }
 
 TEST(OperatorSchedule, MemoryBoundsLightOperatorsTogether) {
   const std::vector<OperatorTime> light{{"a", false, 6, {}}, {"b", false, 6, {}}};
   // Twelve core-seconds of them at three cores' worth; products are not held back.
-  EXPECT_DOUBLE_EQ(schedule_step(light, kPerfect, {24, 3.0}, {2, 12, {}}).seconds, 4);
-  EXPECT_DOUBLE_EQ(schedule_step(alone(12), kPerfect, {24, 3.0}, {1, 12, {}}).seconds, 1);
+  EXPECT_DOUBLE_EQ(schedule_step(light, kPerfectThreads, {24, 3.0}, {2, 12, {}}).seconds, 4);
+  EXPECT_DOUBLE_EQ(schedule_step(one_product(12), kPerfectThreads, {24, 3.0}, {1, 12, {}}).seconds, 1);
 }
 
 /// Whatever the graph: never below the longest chain or the work over the pools, and with one pool the sum.
@@ -173,9 +174,9 @@ TEST(OperatorSchedule, RandomGraphsKeepTheBounds) {
       }
     }
     const double chain = critical_seconds(operators);
-    EXPECT_NEAR(seconds_of(operators, kPerfect, 8, {1, 1, {}}), sum, 1e-9);
+    EXPECT_NEAR(scheduled_seconds(operators, kPerfectThreads, 8, {1, 1, {}}), sum, 1e-9);
     for (const std::int64_t pools : {2, 3, 8}) {
-      const double seconds = seconds_of(operators, kPerfect, 8, {pools, 1, {}});
+      const double seconds = scheduled_seconds(operators, kPerfectThreads, 8, {pools, 1, {}});
       EXPECT_GE(seconds, std::max(chain, sum / static_cast<double>(pools)) - 1e-9);
       // Graham 1966: no list is worse than this.
       const auto p = static_cast<double>(pools);
@@ -185,9 +186,9 @@ TEST(OperatorSchedule, RandomGraphsKeepTheBounds) {
 }
 
 TEST(OperatorSchedule, NumbersOutsideTheirRangeAreRefused) {
-  EXPECT_THROW(seconds_of(alone(1), kPerfect, 2, {0, 1, {}}), Error);
-  EXPECT_THROW(seconds_of(alone(1), kPerfect, 2, {1, 0, {}}), Error);
-  EXPECT_THROW(seconds_of(alone(1), kPerfect, 2, {1, 1, 0.0}), Error);
+  EXPECT_THROW(scheduled_seconds(one_product(1), kPerfectThreads, 2, {0, 1, {}}), Error);
+  EXPECT_THROW(scheduled_seconds(one_product(1), kPerfectThreads, 2, {1, 0, {}}), Error);
+  EXPECT_THROW(scheduled_seconds(one_product(1), kPerfectThreads, 2, {1, 1, 0.0}), Error);
 }
 
 TEST(OperatorSchedule, LawsOutsideTheirRangeAreRefused) {

@@ -44,8 +44,8 @@ namespace assay::predict {
 struct ThreadLaws {
   OperatorLaw heavy;            ///< convolutions and matrix products
   OperatorLaw light;            ///< all others: they mostly wait for memory
-  double dispatch_seconds = 0;  ///< between operators, with one pool
-  double handover_seconds = 0;  ///< to hand an operator to one of several pools
+  double dispatch_seconds = 0;  ///< before every operator
+  double handover_seconds = 0;  ///< besides, to hand it to one of several pools
   /// The framework never runs more operators at once, whatever inter_op says; null: as many as there are pools.
   std::optional<std::int64_t> most_at_once;
   ThreadSharing sharing = ThreadSharing::own;
