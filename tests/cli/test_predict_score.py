@@ -44,7 +44,8 @@ def test_only_what_was_measured_later_counts(assay, score, place):
     assert found["points"][0]["error"] == pytest.approx(0.1)
     assert found["mean_error"] == found["worst_error"] == pytest.approx(0.1)
     assert found["coverage"] == [] and found["unmatched"] == []
-    told = assay("predict", "--score", "--store", "s.db").stdout
+    told = assay("predict", "--score", "--store", "s.db", "--markdown", "out.md").stdout
+    assert "| later, 3 runs |" in (place / "out.md").read_text()
     assert "Error of 1 point: mean 10.0 %" in told and "does not count" in told
 
 

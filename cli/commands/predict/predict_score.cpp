@@ -72,7 +72,7 @@ void print_score(const ScoreFlags& flags, const ScoredStore& from, const AnswerF
     truths.insert(truths.end(), published.begin(), published.end());
   }
   const auto score = predict::score_predictions(kept, truths);
-  print(wanted.json ? to_json(score).dump(2) + "\n" : report::prediction_score_report(score, terminal_look()));
+  answer(wanted, report::prediction_score_document(score), [&] { return to_json(score); });
 }
 
 void keep_prediction(const std::string& store, const json& inputs, predict::ScalingPrediction& said) {

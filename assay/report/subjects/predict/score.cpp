@@ -24,7 +24,7 @@ std::string truth_text(const predict::ScoredPoint& point) {
   return text;
 }
 
-std::string scores_table(const predict::PredictionScore& score, const Look& look) {
+Table scores_table(const predict::PredictionScore& score) {
   const auto right = Table::Align::right;
   const auto left = Table::Align::left;
   Table table({{"prediction", left, 3},
@@ -48,45 +48,51 @@ std::string scores_table(const predict::PredictionScore& score, const Look& look
                                : "no",
                truth_text(point), point.source});
   }
-  return table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
-std::string errors_text(const predict::PredictionScore& score) {
+void add_errors(const predict::PredictionScore& score, Document& document) {
   if (score.counted == 0) {
-    return "No point counts: nothing was measured after it was predicted, and no table was given (--published).\n";
+    document.paragraph(
+        "No point counts: nothing was measured after it was predicted, and no table was given (--published).");
+    return;
   }
-  auto text = fmt::format("Error of {} point{}: mean {:.1f} %, median {:.1f} %, worst {:.1f} %\n", score.counted,
-                          score.counted == 1 ? "" : "s", 100 * *score.mean_error, 100 * *score.median_error,
-                          100 * *score.worst_error);
+  document.paragraph(fmt::format("Error of {} point{}: mean {:.1f} %, median {:.1f} %, worst {:.1f} %", score.counted,
+                                 score.counted == 1 ? "" : "s", 100 * *score.mean_error, 100 * *score.median_error,
+                                 100 * *score.worst_error));
   for (const auto& one : score.coverage) {
-    text += fmt::format("{} of {} {} hold what was measured ({:.0f} %)\n", one.inside, one.points,
-                        one.range == RangeKind::interval ? "90 % intervals" : "what-if ranges",
-                        100.0 * static_cast<double>(one.inside) / static_cast<double>(one.points));
+    document.paragraph(fmt::format("{} of {} {} hold what was measured ({:.0f} %)", one.inside, one.points,
+                                   one.range == RangeKind::interval ? "90 % intervals" : "what-if ranges",
+                                   100.0 * static_cast<double>(one.inside) / static_cast<double>(one.points)));
   }
-  return text;
 }
 
-std::string unmatched_text(const predict::PredictionScore& score) {
-  if (score.unmatched.empty()) return "";
-  std::string text = "\nNothing was measured of:\n";
+void add_unmatched(const predict::PredictionScore& score, Document& document) {
+  if (score.unmatched.empty()) return;
+  document.gap();
+  document.paragraph("Nothing was measured of:");
   for (const auto& one : score.unmatched) {
-    text += fmt::format("  {}  {} on {}, {} devices, batch {} of each\n", one.prediction, fit(one.network, 60),
-                        fit(one.cluster, 60), fmt::join(one.devices, ", "), fmt::join(one.batches, ", "));
+    document.item(fmt::format("{}  {} on {}, {} devices, batch {} of each", one.prediction, fit(one.network, 60),
+                              fit(one.cluster, 60), fmt::join(one.devices, ", "), fmt::join(one.batches, ", ")));
   }
-  return text +
-         "A point is joined with training of the same network, options, precision and batch, ranks for devices.\n";
+  document.paragraph(
+      "A point is joined with training of the same network, options, precision and batch, ranks for devices.");
 }
 
 }  // namespace
 
-std::string prediction_score_report(const predict::PredictionScore& score, const Look& look) {
+Document prediction_score_document(const predict::PredictionScore& score) {
   const bool before = std::any_of(score.points.begin(), score.points.end(),
                                   [](const auto& one) { return one.truth == TruthKind::known_before; });
-  std::string text;
-  if (!score.points.empty()) text += scores_table(score, look) + "\n";
-  text += errors_text(score);
-  if (before) text += "What was known before a prediction was made is shown and does not count.\n";
-  return text + unmatched_text(score);
+  Document document;
+  if (!score.points.empty()) {
+    document.add(scores_table(score));
+    document.gap();
+  }
+  add_errors(score, document);
+  if (before) document.paragraph("What was known before a prediction was made is shown and does not count.");
+  add_unmatched(score, document);
+  return document;
 }
 
 }  // namespace assay::report
