@@ -140,7 +140,7 @@ model::Prediction say(const FitFlags& o, const model::Model& model) {
 std::optional<model::ToAccuracy> add_point(const FitFlags& o, const model::Model& model, const model::Prediction& said,
                                            report::Document& text) {
   text.paragraph(report::prediction_sentence(said));
-  const auto to_accuracy = time_to_accuracy(o.accuracy, o.store, model, o.at, said);
+  auto to_accuracy = time_to_accuracy(o.accuracy, o.store, model, o.at, said);
   if (to_accuracy) text.paragraph(report::to_accuracy_sentence(*to_accuracy));
   return to_accuracy;
 }

@@ -1,4 +1,4 @@
-"""The tables of docs/reference/state_of_frameworks.md, from comparisons that are made up; expected values are derived beside."""
+"""The tables of docs/reference/state_of_frameworks.md, from comparisons that are made up; derived values beside."""
 
 import importlib.util
 import json
