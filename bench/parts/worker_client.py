@@ -50,6 +50,23 @@ class Worker:
         self._send(message)
         return self._read()
 
+    def prepare_learning(self, graph, batch, options, values, settings=None, seed=1):
+        """`options`: how digits are learnt; `values`: path of a file of the first weights."""
+        workload = {"network": graph["name"], "mode": "train", "batch": batch, "precision": "fp32", "data": "digits"}
+        workload["options"] = options
+        message = {"type": "prepare", "protocol": 1, "workload": workload, "graph": graph, "settings": settings or {}}
+        message |= {"placement": {"device": "cpu"}, "seed": seed, "rank": 0, "ranks": 1, "instance": 0, "instances": 1}
+        self._send(message | {"values": values})
+        return self._read()
+
+    def learn(self, steps):
+        """Losses of so many steps."""
+        self._send({"type": "measure", "detail": "step", "seconds": 1e5, "max_samples": steps})
+        while self._read()["type"] != "done":
+            pass
+        self._send({"type": "score"})
+        return self._read()["losses"]
+
     def evaluate(self, path):
         """Has the worker write what it computes there."""
         self._send({"type": "evaluate", "output": path, "updates": 0, "learning_rate": 0, "momentum": 0})
