@@ -1,4 +1,4 @@
-#include "assay/predict/threads/law_fit.hpp"
+#include "assay/predict/threads/thread_law_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,9 +69,9 @@ double fit_spin(const std::vector<const MeasuredSetting*>& steps,
   return count > 0 ? sum / count : 0;
 }
 
-class ThreadLawFit {
+class ThreadLawFitter {
  public:
-  ThreadLawFit(const std::vector<MeasuredSetting>& measured, std::int64_t cores)
+  ThreadLawFitter(const std::vector<MeasuredSetting>& measured, std::int64_t cores)
       : measured_(measured), machine_{cores, {}}, operators_(measured.front().times.operators) {
     for (const auto& step : measured) {
       if (step.setting.intra_op > 1) threaded_.push_back(&step);
@@ -79,7 +79,7 @@ class ThreadLawFit {
     }
   }
 
-  LawFit fit() {
+  ThreadLawFit fit() {
     if (threaded_.empty()) {
       fail(ErrorKind::usage,
            "laws of threads need a step with several of them, and only one CPU can be used here. Give laws that were "
@@ -98,7 +98,7 @@ class ThreadLawFit {
       laws_.pool_spin = share;
       return cpus(step);
     });
-    LawFit out{laws_, {}};
+    ThreadLawFit out{laws_, {}};
     for (const auto& step : measured_) out.points.push_back({step.setting, step.seconds, play(step).seconds});
     return out;
   }
@@ -159,9 +159,9 @@ class ThreadLawFit {
 
 }  // namespace
 
-LawFit fit_thread_laws(const std::vector<MeasuredSetting>& measured, std::int64_t cores) {
+ThreadLawFit fit_thread_laws(const std::vector<MeasuredSetting>& measured, std::int64_t cores) {
   ASSAY_CHECK(!measured.empty() && measured.front().setting.inter_op == 1 && measured.front().setting.intra_op == 1);
-  return ThreadLawFit(measured, cores).fit();
+  return ThreadLawFitter(measured, cores).fit();
 }
 
 }  // namespace assay::predict

@@ -16,22 +16,22 @@ struct MeasuredSetting {
 };
 
 /// How well the laws say what they were fitted to.
-struct LawPoint {
+struct ThreadLawPoint {
   ThreadSetting setting;
   double measured_seconds = 0;
   double predicted_seconds = 0;
 };
 
 template <typename V>
-void describe(V& v, LawPoint& p) {
+void describe(V& v, ThreadLawPoint& p) {
   required(v, "setting", p.setting);
   required(v, "measured_seconds", p.measured_seconds);
   required(v, "predicted_seconds", p.predicted_seconds);
 }
 
-struct LawFit {
+struct ThreadLawFit {
   ThreadLaws laws;
-  std::vector<LawPoint> points;
+  std::vector<ThreadLawPoint> points;
 };
 
 /// Laws of one framework on one machine, from steps of one network: the first with one pool of one thread, others with
@@ -44,6 +44,6 @@ struct LawFit {
 ///
 /// Threads within operators count as shared, as they are in ONNX Runtime and TensorFlow: two cores cannot tell.
 /// Throws Error{usage} where there is nothing with several threads.
-LawFit fit_thread_laws(const std::vector<MeasuredSetting>& measured, std::int64_t cores);
+ThreadLawFit fit_thread_laws(const std::vector<MeasuredSetting>& measured, std::int64_t cores);
 
 }  // namespace assay::predict

@@ -1,4 +1,4 @@
-#include "assay/predict/threads/law_fit.hpp"
+#include "assay/predict/threads/thread_law_fit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ ThreadLaws planted_thread_laws() {
   return laws;
 }
 
-TEST(LawFit, PlantedLawsAreFoundAgain) {
+TEST(ThreadLawFit, PlantedLawsAreFoundAgain) {
   const auto fit = fit_thread_laws(thread_campaign(planted_thread_laws()), 4);
   EXPECT_NEAR(fit.laws.heavy.serial, 0.1, 1e-6);
   EXPECT_NEAR(fit.laws.heavy.fork_seconds, 5e-6, 1e-9);
@@ -60,7 +60,7 @@ TEST(LawFit, PlantedLawsAreFoundAgain) {
   for (const auto& point : fit.points) EXPECT_NEAR(point.predicted_seconds / point.measured_seconds, 1, 0.01);
 }
 
-TEST(LawFit, AFrameworkThatRunsOneOperatorAtATimeIsKnown) {
+TEST(ThreadLawFit, AFrameworkThatRunsOneOperatorAtATimeIsKnown) {
   auto laws = planted_thread_laws();
   laws.most_at_once = 1;
   const auto fit = fit_thread_laws(thread_campaign(laws), 4);
@@ -68,7 +68,7 @@ TEST(LawFit, AFrameworkThatRunsOneOperatorAtATimeIsKnown) {
   EXPECT_NEAR(fit.laws.handover_seconds, 2e-5, 2e-6);
 }
 
-TEST(LawFit, WithoutCpuTimesNothingSpins) {
+TEST(ThreadLawFit, WithoutCpuTimesNothingSpins) {
   auto measured = thread_campaign(planted_thread_laws());
   for (auto& step : measured) step.cpus.reset();
   const auto fit = fit_thread_laws(measured, 4);
@@ -76,7 +76,7 @@ TEST(LawFit, WithoutCpuTimesNothingSpins) {
   EXPECT_EQ(fit.laws.pool_spin, 0);
 }
 
-TEST(LawFit, OneThreadAloneIsRefused) {
+TEST(ThreadLawFit, OneThreadAloneIsRefused) {
   EXPECT_THROW(fit_thread_laws({planted_setting(planted_thread_laws(), {1, 1, {}})}, 1), Error);
 }
 
