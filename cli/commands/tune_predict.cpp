@@ -139,14 +139,15 @@ predict::MeasuredSetting measured_setting(store::Store& store, const std::string
   return measured;
 }
 
+/// In a file of their own, or in what --json printed.
 predict::ThreadLaws laws_in(const std::string& path) {
-  const auto laws = naming(path, [&] {
+  return naming(path, [&] {
     const auto document = parse_json(read_file(path, kMostLawsBytes));
-    const auto found = document.find("laws");  // of what --json printed
-    return from_json<predict::ThreadLaws>(document.is_object() && found != document.end() ? *found : document, "laws");
+    const auto found = document.is_object() ? document.find("laws") : document.end();
+    const auto laws = from_json<predict::ThreadLaws>(found == document.end() ? document : *found, "laws");
+    check(laws);
+    return laws;
   });
-  check(laws);
-  return laws;
 }
 
 /// Every number of threads that a search would try, on the machine that it is about.

@@ -52,7 +52,7 @@ class Planted(assay_worker.Framework):
 
     def on_threads(self, node, i):
         heavy = node["op"] in ("convolution", "linear")
-        alone = 100_000 * (1 + i % 5) if heavy else 40_000
+        alone = 100_000 * (1 + i % 5) if heavy else 40_000 * (1 + i % 3)
         serial = 0.25 if heavy else 1
         return round(alone * (serial + (1 - serial) / self.p) + ({fork} if self.p > 1 else 0))
 
@@ -118,7 +118,7 @@ def law(p, q):
     step = cpu = 0
     for i, node in enumerate(graph()["nodes"]):
         heavy = node["op"] in ("convolution", "linear")
-        alone, serial = (100_000 * (1 + i % 5), 0.25) if heavy else (40_000, 1)
+        alone, serial = (100_000 * (1 + i % 5), 0.25) if heavy else (40_000 * (1 + i % 3), 1)
         before = DISPATCH_NS + (HANDOVER_NS if q > 1 else 0)
         step += before + alone * (serial + (1 - serial) / p) + (FORK_NS if p > 1 else 0)
         cpu += before + alone + (p * FORK_NS if p > 1 else 0)

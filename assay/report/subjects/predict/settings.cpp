@@ -98,7 +98,7 @@ Document settings_prediction_document(const SettingsPrediction& prediction) {
   Document out;
   out.paragraph(fmt::format("{} on {} {}: predicted for {}", title(prediction.workload), prediction.worker.name,
                             prediction.worker.release, thread_machine(prediction)));
-  out.paragraph(fmt::format("On one thread a step takes {}; its longest chain of operators is {} of it.",
+  out.paragraph(fmt::format("On one thread a step takes {}; its longest chain of operators takes {}.",
                             predicted_step(prediction.alone_seconds), predicted_step(prediction.critical_seconds)));
   for (const auto& chosen : prediction.chosen) {
     const auto& fastest = prediction.predictions.at(static_cast<std::size_t>(chosen.fastest));
