@@ -276,6 +276,10 @@ int tune(const TuneFlags& o) {
         ErrorKind::usage,
         "name a network to tune, or with --tuned a tuning to print. For example: assay tune resnet50 --worker pytorch");
   }
+  check_predicted_settings_flags(o.predicted);
+  if (o.predicted.wanted && (!o.tuned.empty() || !o.emit.empty() || o.journal || o.dry_run)) {
+    fail(ErrorKind::usage, "--predict prints what it predicts: leave --tuned, --emit, --journal and --dry-run out.");
+  }
   return o.tuned.empty() ? tune_here(o) : show(o, find_tuning(o.tuned, o.work.store));
 }
 

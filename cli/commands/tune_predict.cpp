@@ -23,6 +23,8 @@ constexpr const char* kArtifact = "settings_prediction";
 /// Laws are measured on it: it has branches, and operators of many lengths.
 constexpr const char* kLawNetwork = "googlenet";
 constexpr std::int64_t kMostLawThreads = 8;
+constexpr std::int64_t kUsualRuns = 3;
+constexpr std::int64_t kMostRuns = 1000;
 constexpr std::size_t kMostLawsBytes = 1u << 20;
 
 std::vector<std::optional<double>> quotas_of(const PredictedSettingsRequest& request) {
@@ -177,7 +179,7 @@ plan::Campaign campaign_of(const PredictedSettingsRequest& request, const std::v
   plan::Campaign campaign;
   campaign.name = fmt::format("{}-{}-settings", request.plan.workload.network, request.worker.name);
   campaign.seed = request.seed;
-  campaign.runs = request.flags.runs;
+  campaign.runs = request.flags.runs.value_or(kUsualRuns);
   campaign.measure.phases = false;
   apply(request.measure_flags, campaign.measure);
   campaign.measure.layers = true;
@@ -197,7 +199,7 @@ predict::SettingsPrediction without_times(const PredictedSettingsRequest& reques
   prediction.platform = here.id;
   prediction.here = !request.platform.empty();
   prediction.machine.cores = request.plan.resources.cores;
-  if (request.flags.memory_cores > 0) prediction.machine.memory_cores = request.flags.memory_cores;
+  prediction.machine.memory_cores = request.flags.memory_cores;
   return prediction;
 }
 
@@ -211,35 +213,40 @@ void keep(store::Store& store, const predict::SettingsPrediction& prediction) {
 
 void add_predicted_settings_flags(CLI::App& command, PredictedSettingsFlags& flags) {
   const char* group = "Prediction";
-  auto* predict =
-      command
-          .add_flag("--predict", flags.wanted,
-                    "Predict a step for every number of threads from operators measured on one; with --machine for "
-                    "another machine")
-          ->group(group);
-  for (const char* other : {"--tuned", "--journal", "--emit", "--dry-run"}) {
-    predict->excludes(command.get_option(other));
-  }
+  command
+      .add_flag("--predict", flags.wanted,
+                "Predict a step for every number of threads from operators measured on one; with --machine for "
+                "another machine")
+      ->group(group);
   command
       .add_option("--quota", flags.quotas,
                   "With --predict: predict under these quotas of CPUs, such as 0.5,1,all [the one there is]")
-      ->needs(predict)
       ->group(group);
   command.add_option("--laws", flags.laws, "With --predict: take the laws of threads from this file [measured here]")
       ->type_name("FILE.json")
-      ->needs(predict)
       ->group(group);
   command
       .add_option("--memory-cores", flags.memory_cores,
-                  "With --predict: so many cores use up the memory's bandwidth [no limit]")
-      ->check(CLI::Range(0.0, 1e6))
-      ->needs(predict)
+                  "With --predict: let so many cores use up the memory's bandwidth [no limit]")
       ->group(group);
-  command.add_option("--runs", flags.runs, "With --predict: measure every setting in this many runs")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str()
-      ->needs(predict)
-      ->group(group);
+  command.add_option("--runs", flags.runs, "With --predict: measure every setting in this many runs [3]")->group(group);
+}
+
+void check_predicted_settings_flags(const PredictedSettingsFlags& flags) {
+  const std::pair<const char*, bool> given[] = {{"--quota", !flags.quotas.empty()},
+                                                {"--laws", !flags.laws.empty()},
+                                                {"--memory-cores", flags.memory_cores.has_value()},
+                                                {"--runs", flags.runs.has_value()}};
+  for (const auto& [flag, is_given] : given) {
+    if (is_given && !flags.wanted)
+      fail(ErrorKind::usage, "{}: this is for --predict. Add it, or leave {} out.", flag, flag);
+  }
+  if (flags.memory_cores && !(*flags.memory_cores > 0 && std::isfinite(*flags.memory_cores))) {
+    fail(ErrorKind::usage, "--memory-cores: {} is not above 0.", *flags.memory_cores);
+  }
+  if (flags.runs && (*flags.runs < 1 || *flags.runs > kMostRuns)) {
+    fail(ErrorKind::usage, "--runs: {} is outside 1 to {}.", *flags.runs, kMostRuns);
+  }
 }
 
 int predict_settings_here(const PredictedSettingsRequest& request) {

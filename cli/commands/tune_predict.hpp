@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "assay/report/subjects/tuning.hpp"
@@ -13,14 +14,17 @@ namespace assay::cli {
 
 struct PredictedSettingsFlags {
   bool wanted = false;
-  std::string quotas;       ///< "0.5,1,all"; empty: the quota there is
-  std::string laws;         ///< file; empty: measured
-  double memory_cores = 0;  ///< 0: no limit
-  std::int64_t runs = 3;
+  std::string quotas;                  ///< "0.5,1,all"; empty: the quota there is
+  std::string laws;                    ///< file; empty: measured
+  std::optional<double> memory_cores;  ///< null: no limit
+  std::optional<std::int64_t> runs;    ///< of every setting that is measured; null: 3
 };
 
 /// Declares --predict, --quota, --laws, --memory-cores and --runs.
 void add_predicted_settings_flags(CLI::App& command, PredictedSettingsFlags& flags);
+
+/// Throws Error{usage} where --predict is not given and one of the others is.
+void check_predicted_settings_flags(const PredictedSettingsFlags& flags);
 
 /// A network whose settings are to be predicted.
 struct PredictedSettingsRequest {

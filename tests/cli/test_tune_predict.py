@@ -197,7 +197,10 @@ REFUSED = {
     "negative quota": ([*NETWORK, "--predict", "--quota=-1"], "'-1' is not a number of CPUs"),
     "network": (["toy", "--worker", "fake", "--predict"], "'toy' is not a network of Assay's"),
     "layers": (["gemm", "--worker", "onednn", "--predict"], "does not tell"),
-    "alone": ([*NETWORK, "--quota", "1"], "--quota requires --predict"),
+    "alone": ([*NETWORK, "--quota", "1"], "--quota: this is for --predict"),
+    "runs": ([*NETWORK, "--predict", "--runs", "0"], "--runs: 0 is outside 1 to 1000"),
+    "memory": ([*NETWORK, "--predict", "--memory-cores", "0"], "--memory-cores: 0 is not above 0"),
+    "journal": ([*NETWORK, "--predict", "--journal"], "--predict prints what it predicts"),
     "another machine": ([*NETWORK, "--machine", "core:4 pu:1"], "Add --dry-run or --predict"),
 }
 
