@@ -22,6 +22,7 @@
 #include "assay/predict/layers.hpp"
 #include "assay/predict/scaling.hpp"
 #include "assay/predict/search/plan_search.hpp"
+#include "assay/predict/threads/settings_prediction.hpp"
 #include "assay/predict/traces/trace_explanation.hpp"
 #include "assay/predict/training/training.hpp"
 #include "assay/predict/transformer/transformer_scaling.hpp"
@@ -76,6 +77,7 @@ Formats all() {
   formats.add<predict::TransformerPrediction>("transformer");
   formats.add<predict::TraceExplanation>("explanation");
   formats.add<predict::PlanSearch>("plan_search");
+  formats.add<predict::SettingsPrediction>("settings_prediction");
   formats.add<predict::TrainingPlans>("training_plans");
   formats.add<predict::PredictionScore>("score");
   formats.add<predict::ClusterCalibration>("cluster_calibration");

@@ -82,10 +82,11 @@ class Worker:
         return ns, tokens
 
     def measure(self, seconds):
-        """Takes plain steps for so long."""
+        """Takes plain steps for so long. The last answer: how many, and the clock before and after them."""
         self._send({"type": "measure", "detail": "step", "seconds": seconds, "max_samples": 1_000_000})
-        while self._read()["type"] != "done":
+        while (answer := self._read())["type"] != "done":
             pass
+        return answer
 
     def _send(self, message):
         self._process.stdin.write(json.dumps(message).encode() + b"\n")

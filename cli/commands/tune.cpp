@@ -12,6 +12,7 @@
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/subjects/tuning.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/tune_predict.hpp"
 #include "cli/flags/answer.hpp"
 #include "cli/flags/plan_flags.hpp"
 #include "cli/flags/tunings.hpp"
@@ -41,6 +42,7 @@ struct TuneFlags {
   bool no_split = false;
   bool dry_run = false;
   bool journal = false;
+  PredictedSettingsFlags predicted;
   AnswerFlags answer;
 };
 
@@ -227,14 +229,24 @@ int dry_run(const TuneFlags& o, const report::TunePlan& plan) {
   return 0;
 }
 
+int predict_here(const TuneFlags& o, const Prepared& prepared, const plan::Catalog& catalog) {
+  if (prepared.goal.metric != tune::GoalMetric::latency || prepared.goal.limit) {
+    fail(ErrorKind::usage, "--goal {}: --predict says how long a step takes. Leave --goal out.", o.goal);
+  }
+  return predict_settings_here({o.predicted, o.plan, o.measure, o.work, o.answer, prepared.plan, catalog,
+                                *prepared.worker, o.seed, prepared.platform});
+}
+
 int tune_here(const TuneFlags& o) {
   tune::TuneOptions options{parse_budget(o.budget), o.pairs, !o.no_split};
   if (o.pairs < 0 || o.pairs > 1000) fail(ErrorKind::usage, "--pairs: {} is outside 0 to 1000.", o.pairs);
   const auto catalog = catalog_at_hand();
   const auto prepared = prepare(o, catalog);
   if (o.dry_run) return dry_run(o, prepared.plan);
+  if (o.predicted.wanted) return predict_here(o, prepared, catalog);
   if (!o.machine.empty())
-    fail(ErrorKind::usage, "--machine describes another machine, so nothing can be measured on it. Add --dry-run.");
+    fail(ErrorKind::usage,
+         "--machine describes another machine, so nothing can be measured on it. Add --dry-run or --predict.");
   const auto name = name_of(o, prepared.plan);
   const auto stop = stop_signals();
   const auto store = store::open_store(o.work.store, store::Access::create);
@@ -263,6 +275,10 @@ int tune(const TuneFlags& o) {
     fail(
         ErrorKind::usage,
         "name a network to tune, or with --tuned a tuning to print. For example: assay tune resnet50 --worker pytorch");
+  }
+  check_predicted_settings_flags(o.predicted);
+  if (o.predicted.wanted && (!o.tuned.empty() || !o.emit.empty() || o.journal || o.dry_run)) {
+    fail(ErrorKind::usage, "--predict prints what it predicts: leave --tuned, --emit, --journal and --dry-run out.");
   }
   return o.tuned.empty() ? tune_here(o) : show(o, find_tuning(o.tuned, o.work.store));
 }
@@ -293,7 +309,8 @@ void add_tune(CLI::App& command, Invocation& invocation) {
   add_answer_flags(command, o->answer);
   command.add_flag("--dry-run", o->dry_run, "Print the guides, the rule and the candidates; measure nothing");
   command.add_option("--machine", o->machine,
-                     "With --dry-run: plan for another machine, such as 'pack:2 [numa] core:24 pu:2'");
+                     "With --dry-run or --predict: plan for another machine, such as 'pack:2 [numa] core:24 pu:2'");
+  add_predicted_settings_flags(command, o->predicted);
   add_plan_flags(command, o->plan);
   add_measure_flags(command, o->measure);
   add_work_flags(command, o->work);

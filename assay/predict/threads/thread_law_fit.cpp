@@ -50,7 +50,9 @@ OperatorLaw fit_operators(const std::vector<MeasuredSetting>& measured, bool hea
     b(i) = row[2];
   }
   const auto x = model::non_negative_least_squares(a, b);
-  return {std::min(x(0), 1.0), x(1)};
+  if (x(0) <= 1) return {x(0), x(1)};
+  // More threads only cost: all of it is serial, and the rest is starting them.
+  return {1, std::max((b - a.col(0)).mean(), 0.0)};
 }
 
 /// The share of idle time, 0 to 1, that explains the CPUs in use. They grow with it evenly: from none and all follows

@@ -68,6 +68,25 @@ TEST(ThreadLawFit, AFrameworkThatRunsOneOperatorAtATimeIsKnown) {
   EXPECT_NEAR(fit.laws.handover_seconds, 2e-5, 2e-6);
 }
 
+TEST(ThreadLawFit, OperatorsThatThreadsOnlySlowDownAreSerial) {
+  auto measured = thread_campaign(planted_thread_laws());
+  for (auto& step : measured) {
+    if (step.setting.intra_op == 1) continue;
+    double sum = 0;
+    for (std::size_t i = 0; i < step.times.operators.size(); ++i) {
+      auto& op = step.times.operators[i];
+      // Light ones take 30 us and a tenth more on several threads.
+      if (!op.heavy) op.seconds = 1.1 * measured.front().times.operators[i].seconds + 3e-5;
+      sum += op.seconds + measured.front().times.dispatch_seconds;
+    }
+    step.seconds = sum;
+  }
+  const auto light = fit_thread_laws(measured, 4).laws.light;
+  EXPECT_EQ(light.serial, 1);
+  // They last from 0.3 to 1.6 ms, 0.95 on average: a tenth of that, and 30 us.
+  EXPECT_NEAR(light.fork_seconds, 0.1 * 0.95e-3 + 3e-5, 1e-7);
+}
+
 TEST(ThreadLawFit, WithoutCpuTimesNothingSpins) {
   auto measured = thread_campaign(planted_thread_laws());
   for (auto& step : measured) step.cpus.reset();
