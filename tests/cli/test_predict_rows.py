@@ -28,7 +28,7 @@ def table(tmp_path):
     return ["predict", "--rows", tmp_path / "jobs.csv", "--columns", tmp_path / "map.json"]
 
 
-def test_every_job_is_predicted_and_scored(assay, table):
+def test_every_job_is_predicted_and_scored(assay, table, tmp_path):
     said = json.loads(assay(*table, "--json").stdout)
     assert [row["row"] for row in said["rows"]] == list(range(1, 19))
     assert said["calibrated_rows"] == 18
@@ -37,7 +37,9 @@ def test_every_job_is_predicted_and_scored(assay, table):
         assert row["low_seconds"] <= row["seconds"] <= row["high_seconds"]
     assert said["mean_error"] == pytest.approx(sum(abs(r["error"]) for r in said["rows"]) / 18)
     assert said["mean_error"] < 0.2
-    assert "Each of 3 groups of jobs is predicted with constants of the others." in assay(*table).stdout
+    told = assay(*table, "--markdown", "out.md").stdout
+    assert "Each of 3 groups of jobs is predicted with constants of the others." in told
+    assert len([line for line in (tmp_path / "out.md").read_text().splitlines() if "| h100 |" in line]) == 18
 
 
 def test_constants_come_from_another_table(assay, table, tmp_path):

@@ -68,7 +68,6 @@ void predict_transformer_step(const PredictFlags& o) {
 }
 
 void predict_it(const PredictFlags& o) {
-  if (!o.scores.score && o.calibrate.empty()) refuse_markdown(o);
   if (!o.rows.rows.empty() || !o.rows.columns.empty()) return print_rows(o.rows, o.calibrate, o.answer);
   if (o.scores.score) {
     return print_score(o.scores, {o.job.source.store, o.job.source.network, o.job.cluster}, o.answer);
@@ -82,6 +81,7 @@ void predict_it(const PredictFlags& o) {
   }
   check_asked(o);
   if (o.is_transformer) return predict_transformer_step(o);
+  refuse_markdown(o);
   print_scaling(o.job, o.answer);
 }
 

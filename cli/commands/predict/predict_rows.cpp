@@ -52,7 +52,7 @@ void print_rows(const RowsFlags& flags, const std::string& calibrate, const Answ
     const auto known = read_job_table(calibrate, map);
     said = predict_rows(map, jobs, &known);
   }
-  print(wanted.json ? to_json(said).dump(2) + "\n" : report::rows_prediction_report(said, terminal_look()));
+  answer(wanted, report::rows_prediction_document(said), [&] { return to_json(said); });
 }
 
 void refuse_others(const CLI::App& command, const std::vector<std::string>& effective, const std::string& why) {

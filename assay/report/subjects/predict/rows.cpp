@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assay/core/text/units.hpp"
+#include "assay/report/renderers/terminal.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -20,7 +21,7 @@ std::string memory_text(const predict::RowPrediction& row) {
   return row.fits ? text : text + ", does not fit";
 }
 
-std::string jobs_table(const predict::RowsPrediction& said, const Look& look) {
+Table jobs_table(const predict::RowsPrediction& said) {
   const auto right = Table::Align::right;
   Table table({{"row", right},
                {"model"},
@@ -49,7 +50,7 @@ std::string jobs_table(const predict::RowsPrediction& said, const Look& look) {
                fmt::format("{:.1f} %", 100 * row.utilization), name_of(row.limit)});
   }
   add_refused_before(std::numeric_limits<std::int64_t>::max());
-  return table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
 std::string shown_bytes(double bytes) {
@@ -79,8 +80,9 @@ std::string step_parts(const predict::RowPrediction& row, const Look& look) {
 }
 
 /// Each with its spread, and those that were refused.
-std::string constants_text(const predict::RowsPrediction& said) {
-  std::string text;
+void add_constants(const predict::RowsPrediction& said, Document& document) {
+  auto text = said.calibrated_rows > 0 ? fmt::format("Constants of {} from {} rows:", said.stack, said.calibrated_rows)
+                                       : "Constants:";
   bool has_spread = false;
   for (const auto& spec : predict::step_constant_specs()) {
     text += fmt::format(" {} {:.3g}", spec.name, said.constants.*spec.value);
@@ -92,23 +94,24 @@ std::string constants_text(const predict::RowsPrediction& said) {
     text += ";";
   }
   text.back() = '.';
-  text += "\n";
+  document.paragraph(text);
   if (has_spread) {
-    text += "In brackets: the least and the most of fits that leave out groups of rows; the others no row shows.\n";
+    document.paragraph(
+        "In brackets: the least and the most of fits that leave out groups of rows; the others no row shows.");
   } else if (!said.spreads.empty()) {
-    text += "The rows are one group, so that no spread of a constant is known.\n";
+    document.paragraph("The rows are one group, so that no spread of a constant is known.");
   }
   for (const auto& one : said.refused_constants) {
-    text += fmt::format("Refused: {}{}, whose fit ends at its bound of {:.3g}. {:.3g} is taken. It needs {}.\n",
-                        one.name, one.device.empty() ? "" : " on " + one.device, one.bound, one.value, one.told_by);
+    document.paragraph(
+        fmt::format("Refused: {}{}, whose fit ends at its bound of {:.3g}. {:.3g} is taken. It needs {}.", one.name,
+                    one.device.empty() ? "" : " on " + one.device, one.bound, one.value, one.told_by));
   }
-  return text;
 }
 
 }  // namespace
 
 std::string job_prediction_report(const predict::RowsPrediction& said, const Look& look) {
-  auto text = rows_prediction_report(said, look);
+  auto text = as_terminal(rows_prediction_document(said), look);
   if (said.rows.empty()) return text;
   const auto& row = said.rows.back();
   text += fmt::format("\nOn {} devices {} limits it.\n\n", row.devices,
@@ -131,24 +134,25 @@ std::string job_prediction_report(const predict::RowsPrediction& said, const Loo
   return text;
 }
 
-std::string rows_prediction_report(const predict::RowsPrediction& said, const Look& look) {
-  std::string text = jobs_table(said, look);
+Document rows_prediction_document(const predict::RowsPrediction& said) {
+  Document document;
+  document.add(jobs_table(said));
+  document.gap();
   if (said.mean_error) {
-    text +=
-        fmt::format("\nError: mean {:.1f} %, median {:.1f} %, worst {:+.1f} %; {:.0f} % of the ranges hold.\n",
-                    100 * *said.mean_error, 100 * *said.median_error, 100 * *said.worst_error, 100 * *said.held_share);
+    document.paragraph(
+        fmt::format("Error: mean {:.1f} %, median {:.1f} %, worst {:+.1f} %; {:.0f} % of the ranges hold.",
+                    100 * *said.mean_error, 100 * *said.median_error, 100 * *said.worst_error, 100 * *said.held_share));
+    document.gap();
   }
-  text += said.calibrated_rows > 0 ? fmt::format("\nConstants of {} from {} rows:", said.stack, said.calibrated_rows)
-                                   : "\nConstants:";
-  text += constants_text(said);
+  add_constants(said, document);
   for (const auto& row : said.rows) {
-    for (const auto& what : row.assumed) text += fmt::format("Row {}: assumed {}.\n", row.row, what);
+    for (const auto& what : row.assumed) document.paragraph(fmt::format("Row {}: assumed {}.", row.row, what));
   }
   for (const auto& one : said.refused_devices)
-    text += fmt::format("Not predicted on {} devices: {}\n", one.devices, one.why);
-  for (const auto& why : said.refused) text += fmt::format("Not predicted, {}.\n", why);
-  for (const auto& note : said.notes) text += note + "\n";
-  return text;
+    document.paragraph(fmt::format("Not predicted on {} devices: {}", one.devices, one.why));
+  for (const auto& why : said.refused) document.paragraph(fmt::format("Not predicted, {}.", why));
+  for (const auto& note : said.notes) document.paragraph(note);
+  return document;
 }
 
 }  // namespace assay::report

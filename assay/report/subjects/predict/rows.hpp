@@ -3,12 +3,13 @@
 #include <string>
 
 #include "assay/predict/step/rows_prediction.hpp"
+#include "assay/report/document.hpp"
 #include "assay/report/look.hpp"
 
 namespace assay::report {
 
 /// Every job of a table with its step, range and memory, beside what was measured; then the errors and the constants.
-std::string rows_prediction_report(const predict::RowsPrediction& said, const Look& look);
+Document rows_prediction_document(const predict::RowsPrediction& said);
 
 /// One job on one or several numbers of devices: the same, and where the time and the memory of the last one go.
 std::string job_prediction_report(const predict::RowsPrediction& said, const Look& look);
