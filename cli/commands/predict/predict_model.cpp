@@ -8,7 +8,7 @@
 #include "assay/predict/models/hf_config.hpp"
 #include "assay/predict/step/step_advice.hpp"
 #include "assay/predict/step/usual_practice.hpp"
-#include "assay/report/subjects/predict/plan_pictures.hpp"
+#include "assay/report/subjects/plan/plan_pictures.hpp"
 #include "assay/report/subjects/predict/rows.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/predict/predict_graph.hpp"

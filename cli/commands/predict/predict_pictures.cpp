@@ -5,7 +5,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/version.hpp"
 #include "assay/report/page.hpp"
-#include "assay/report/subjects/predict/plan_pictures.hpp"
+#include "assay/report/subjects/plan/plan_pictures.hpp"
 #include "cli/commands/report_form.hpp"
 #include "cli/output.hpp"
 

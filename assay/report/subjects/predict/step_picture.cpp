@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "assay/report/subjects/predict/plan_text.hpp"
+#include "assay/report/subjects/plan/plan_text.hpp"
 
 namespace assay::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "assay/report/pictures/picture.hpp"
-#include "assay/report/subjects/predict/plan_text.hpp"
+#include "assay/report/subjects/plan/plan_text.hpp"
 
 namespace assay::report {
 namespace {

@@ -1,10 +1,10 @@
-#include "assay/report/subjects/predict/plan_pictures.hpp"
+#include "assay/report/subjects/plan/plan_pictures.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "assay/report/markup.hpp"
-#include "assay/report/subjects/predict/plan_text.hpp"
+#include "assay/report/subjects/plan/plan_text.hpp"
 
 namespace assay::report {
 namespace {

@@ -1,8 +1,8 @@
-#include "assay/report/subjects/predict/plan_search.hpp"
+#include "assay/report/subjects/plan/plan_search.hpp"
 
 #include "assay/core/text/units.hpp"
 #include "assay/report/pictures/picture.hpp"
-#include "assay/report/subjects/predict/plan_text.hpp"
+#include "assay/report/subjects/plan/plan_text.hpp"
 
 namespace assay::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/report/subjects/predict/plan_text.hpp"
+#include "assay/report/subjects/plan/plan_text.hpp"
 
 #include <algorithm>
 #include <utility>
