@@ -151,8 +151,13 @@ def test_every_setting_of_another_machine_is_as_the_law_says(predicted):
     assert found["alone_seconds"] == pytest.approx(law(1, 1)[0], rel=1e-6)
 
 
-def test_a_quota_stretches_a_step_to_its_cpu_time(predicted):
-    found = predicted("--quota", "0.5,all", "--intra-op", "1,2", "--inter-op", "1")
+def test_a_quota_stretches_a_step_to_its_cpu_time(predicted, place):
+    # The worker's times are made up and its CPU time is not: how long its threads spin says nothing.
+    answer = predicted()
+    answer["laws"].update(thread_spin=0, pool_spin=0)
+    (place / "still.json").write_text(json.dumps(answer))
+    laws = ["--laws", place / "still.json"]
+    found = predicted("--quota", "0.5,all", "--intra-op", "1,2", "--inter-op", "1", *laws)
     assert [one.get("quota") for one in found["chosen"]] == [0.5, None]
     free, tight = by_threads(found), by_threads(found, 0.5)
     for p in (1, 2):
