@@ -32,7 +32,7 @@ MeasuredSetting planted_setting(const ThreadLaws& laws, const ThreadSetting& set
 
 std::vector<MeasuredSetting> thread_campaign(const ThreadLaws& laws) {
   return {planted_setting(laws, {1, 1, {}}), planted_setting(laws, {1, 2, {}}), planted_setting(laws, {1, 4, {}}),
-          planted_setting(laws, {2, 1, {}})};
+          planted_setting(laws, {2, 1, {}}), planted_setting(laws, {4, 4, {}})};
 }
 
 ThreadLaws planted_thread_laws() {
