@@ -36,6 +36,7 @@ WORKER = {
 }
 PROGRAM = """
 import sys
+import time
 sys.path.insert(0, {common!r})
 import assay_worker
 
@@ -57,6 +58,7 @@ class Planted(assay_worker.Framework):
         return round(alone * (serial + (1 - serial) / self.p) + ({fork} if self.p > 1 else 0))
 
     def step(self):
+        time.sleep(1e-9 * self.step_ns)  # so that its CPU time is that of a step: next to none, and nothing spins
         return self.step_ns
 
     def step_with_layers(self):

@@ -1,6 +1,7 @@
 #include "assay/predict/threads/operator_schedule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "assay/core/error.hpp"
@@ -115,7 +116,8 @@ class OperatorPlay {
   }
 
   void share_cores() {
-    const double share = std::min(1.0, cores() / cpus_wanted());
+    const double even = std::min(1.0, cores() / cpus_wanted());
+    const double share = threads_each() > 1 ? std::pow(even, laws_.crowding) : even;
     double light = 0;  // how many cores' worth of light operators is done per second
     for (auto& one : running_) {
       const auto& op = operators_[one.index];

@@ -124,6 +124,19 @@ TEST(OperatorSchedule, APoolThatSpinsTakesACoreFromTheOneThatWorks) {
   EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 1, {2, 1, {}}), 1.5);
 }
 
+TEST(OperatorSchedule, CrowdedThreadsWaitForTheSlowest) {
+  ThreadLaws laws;
+  laws.pool_spin = 1;
+  laws.crowding = 2;
+  laws.sharing = ThreadSharing::shared;
+  // Two threads compute, a third spins: each gets two thirds of a core, and 1 s becomes 1.5^2. One that computes alone
+  // beside one that spins has a core.
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(2), laws, 2, {2, 2, {}}), 2.25);
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(2), laws, 2, {2, 1, {}}), 2);
+  // Even shares for one thread, crowding or not.
+  EXPECT_DOUBLE_EQ(scheduled_seconds(one_product(1), laws, 1, {2, 1, {}}), 2);
+}
+
 TEST(OperatorSchedule, AFrameworkThatRunsOneAtATimeGainsNothingFromPools) {
   ThreadLaws laws;
   laws.most_at_once = 1;

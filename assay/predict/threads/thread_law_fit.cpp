@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "assay/core/error.hpp"
 #include "assay/model/least_squares.hpp"
@@ -32,7 +33,7 @@ OperatorLaw fit_operators(const std::vector<MeasuredSetting>& measured, bool hea
   std::vector<std::array<double, 3>> rows;
   for (const auto& step : measured) {
     const auto threads = static_cast<double>(step.setting.intra_op);
-    if (step.setting.intra_op == 1) continue;
+    if (step.setting.intra_op == 1 || step.setting.inter_op > 1) continue;
     const auto seconds = seconds_on_threads(step, alone);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       const auto& op = alone.operators[i];
@@ -76,8 +77,9 @@ class ThreadLawFitter {
   ThreadLawFitter(const std::vector<MeasuredSetting>& measured, std::int64_t cores)
       : measured_(measured), machine_{cores, {}}, operators_(measured.front().times.operators) {
     for (const auto& step : measured) {
-      if (step.setting.intra_op > 1) threaded_.push_back(&step);
-      if (step.setting.inter_op > 1) pooled_.push_back(&step);
+      const bool threads = step.setting.intra_op > 1;
+      const bool pools = step.setting.inter_op > 1;
+      if (threads || pools) (threads && pools ? crowded_ : threads ? threaded_ : pooled_).push_back(&step);
     }
   }
 
@@ -100,6 +102,7 @@ class ThreadLawFitter {
       laws_.pool_spin = share;
       return cpus(step);
     });
+    fit_crowding();
     ThreadLawFit out{laws_, {}};
     for (const auto& step : measured_) out.points.push_back({step.setting, step.seconds, play(step).seconds});
     return out;
@@ -115,11 +118,11 @@ class ThreadLawFitter {
     return played.cpu_seconds / played.seconds;
   }
 
-  /// Of the steps with several pools, as a share of a step.
-  double pool_error() const {
+  /// Mean, as a share of a step.
+  double error_of(const std::vector<const MeasuredSetting*>& steps) const {
     double error = 0;
-    for (const auto* step : pooled_) error += std::abs(std::log(play(*step).seconds / step->seconds));
-    return error / static_cast<double>(pooled_.size());
+    for (const auto* step : steps) error += std::abs(std::log(play(*step).seconds / step->seconds));
+    return error / static_cast<double>(steps.size());
   }
 
   void fit_pools() {
@@ -135,7 +138,7 @@ class ThreadLawFitter {
       double own = 0;
       for (const double seconds : tried) {
         laws_.handover_seconds = seconds;
-        if (const double error = pool_error(); error < own_least) {
+        if (const double error = error_of(pooled_); error < own_least) {
           own_least = error;
           own = seconds;
         }
@@ -151,11 +154,26 @@ class ThreadLawFitter {
     laws_.handover_seconds = handover;
   }
 
+  void fit_crowding() {
+    if (crowded_.empty()) return;
+    double least = std::numeric_limits<double>::infinity();
+    double best = 1;
+    for (int tenths = 10; tenths <= 80; ++tenths) {
+      laws_.crowding = 0.1 * tenths;
+      if (const double error = error_of(crowded_); error < least * (1 - 1e-9)) {
+        least = error;
+        best = laws_.crowding;
+      }
+    }
+    laws_.crowding = best;
+  }
+
   const std::vector<MeasuredSetting>& measured_;
   ThreadMachine machine_;
   const std::vector<OperatorTime>& operators_;
   std::vector<const MeasuredSetting*> threaded_;
   std::vector<const MeasuredSetting*> pooled_;
+  std::vector<const MeasuredSetting*> crowded_;
   ThreadLaws laws_;
 };
 

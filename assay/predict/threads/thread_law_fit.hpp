@@ -35,12 +35,13 @@ struct ThreadLawFit {
 };
 
 /// Laws of one framework on one machine, from steps of one network: the first with one pool of one thread, others with
-/// one pool of several threads, others with several pools of one thread; none with more threads than `cores`.
+/// one pool of several threads, with several pools of one thread, and with both, which is more than there are cores.
 ///
 /// - Operators: least squares of t_T - t_1 / T = serial t_1 (1 - 1/T) + fork, heavy and light ones apart.
 /// - Spinning: of the CPUs in use, what work does not explain.
 /// - Handing over: what explains the steps with several pools best. Where they take no less time than with one, the
 ///   framework counts as one that runs one operator at a time: both explain it, and this needs less.
+/// - Crowding: what explains the steps with several pools and threads best.
 ///
 /// Threads within operators count as shared, as they are in ONNX Runtime and TensorFlow: two cores cannot tell.
 /// Throws Error{usage} where there is nothing with several threads.

@@ -32,7 +32,7 @@ MeasuredSetting planted_setting(const ThreadLaws& laws, const ThreadSetting& set
 
 std::vector<MeasuredSetting> thread_campaign(const ThreadLaws& laws) {
   return {planted_setting(laws, {1, 1, {}}), planted_setting(laws, {1, 2, {}}), planted_setting(laws, {1, 4, {}}),
-          planted_setting(laws, {2, 1, {}})};
+          planted_setting(laws, {2, 1, {}}), planted_setting(laws, {4, 4, {}})};
 }
 
 ThreadLaws planted_thread_laws() {
@@ -44,6 +44,7 @@ ThreadLaws planted_thread_laws() {
   laws.sharing = ThreadSharing::shared;
   laws.thread_spin = 0.6;
   laws.pool_spin = 1;
+  laws.crowding = 2.5;
   return laws;
 }
 
@@ -56,6 +57,7 @@ TEST(ThreadLawFit, PlantedLawsAreFoundAgain) {
   EXPECT_NEAR(fit.laws.thread_spin, 0.6, 1e-6);
   EXPECT_NEAR(fit.laws.pool_spin, 1, 0.05);
   EXPECT_NEAR(fit.laws.handover_seconds, 2e-5, 2e-6) << "steps of 10 %";
+  EXPECT_NEAR(fit.laws.crowding, 2.5, 0.3) << "as far as the time to hand over is known";
   EXPECT_EQ(fit.laws.most_at_once, std::nullopt);
   for (const auto& point : fit.points) EXPECT_NEAR(point.predicted_seconds / point.measured_seconds, 1, 0.01);
 }

@@ -26,6 +26,7 @@ double OperatorLaw::cpu_seconds(double alone, double threads) const {
 
 void check(const ThreadLaws& laws) {
   constexpr double kMostSeconds = 3600;
+  constexpr double kMostCrowding = 10;
   for (const auto* law : {&laws.heavy, &laws.light}) {
     check_number("serial", law->serial, 1);
     check_number("fork_seconds", law->fork_seconds, kMostSeconds);
@@ -34,6 +35,7 @@ void check(const ThreadLaws& laws) {
   check_number("handover_seconds", laws.handover_seconds, kMostSeconds);
   check_number("thread_spin", laws.thread_spin, 1);
   check_number("pool_spin", laws.pool_spin, 1);
+  check_number("crowding", laws.crowding, kMostCrowding);
   if (laws.most_at_once && *laws.most_at_once < 1) {
     fail(ErrorKind::usage, "laws: most_at_once is {}; it is 1 or more.", *laws.most_at_once);
   }

@@ -40,7 +40,7 @@ struct assay::EnumNames<assay::predict::ThreadSharing> {
 
 namespace assay::predict {
 
-/// What a framework's pools cost on a machine.
+/// What the pools of a framework cost on a machine.
 struct ThreadLaws {
   OperatorLaw heavy;            ///< convolutions and matrix products
   OperatorLaw light;            ///< all others: they mostly wait for memory
@@ -51,6 +51,9 @@ struct ThreadLaws {
   ThreadSharing sharing = ThreadSharing::own;
   double thread_spin = 0;  ///< share of their idle time that threads within operators keep a CPU
   double pool_spin = 0;    ///< the same of a pool that has no operator
+  /// Where threads want more cores than there are, an operator on several of them waits for the one that gets least: it
+  /// takes this power of what it would take if all of them got even shares.
+  double crowding = 1;
 };
 
 template <typename V>
@@ -63,6 +66,7 @@ void describe(V& v, ThreadLaws& l) {
   required(v, "sharing", l.sharing);
   required(v, "thread_spin", l.thread_spin);
   required(v, "pool_spin", l.pool_spin);
+  required(v, "crowding", l.crowding);
 }
 
 /// Throws Error{usage} that names what is outside its range.

@@ -91,7 +91,7 @@ struct AskedSetting {
   Trial trial;
 };
 
-/// One thread first, then more of them in one pool, then several pools of one thread each.
+/// One thread first, then more of them in one pool, several pools of one thread each, and more threads than cores.
 std::vector<AskedSetting> asked_for_laws(const PredictedSettingsRequest& request, std::int64_t cores) {
   const auto base = law_trial(request);
   std::vector<AskedSetting> asked;
@@ -105,6 +105,9 @@ std::vector<AskedSetting> asked_for_laws(const PredictedSettingsRequest& request
   }
   for (const auto count : counts) {
     if (count > 1 && tune::applies(request.worker, "inter_op")) add(count, 1);
+  }
+  if (tune::applies(request.worker, "inter_op") && tune::applies(request.worker, "intra_op") && cores > 1) {
+    add(2, counts.back());
   }
   return asked;
 }

@@ -79,6 +79,8 @@ void add_thread_laws(const SettingsPrediction& prediction, Document& out) {
   }
   out.item(fmt::format("idle threads keep their CPU for {:.0f} % of the time, idle pools for {:.0f} %",
                        100 * laws.thread_spin, 100 * laws.pool_spin));
+  out.item(fmt::format("threads beyond the cores slow operators on several of them down by the power of {:.1f}",
+                       laws.crowding));
   std::int64_t most = 0;
   for (const auto& point : prediction.law_points) {
     most = std::max(most, point.setting.inter_op * point.setting.intra_op);
