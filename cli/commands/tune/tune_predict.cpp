@@ -1,4 +1,4 @@
-#include "cli/commands/tune_predict.hpp"
+#include "cli/commands/tune/tune_predict.hpp"
 
 #include <algorithm>
 #include <cmath>

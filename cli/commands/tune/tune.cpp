@@ -12,7 +12,7 @@
 #include "assay/platform/machine/machine.hpp"
 #include "assay/report/subjects/tuning.hpp"
 #include "cli/command.hpp"
-#include "cli/commands/tune_predict.hpp"
+#include "cli/commands/tune/tune_predict.hpp"
 #include "cli/flags/answer.hpp"
 #include "cli/flags/plan_flags.hpp"
 #include "cli/flags/tunings.hpp"
