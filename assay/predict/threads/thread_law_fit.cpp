@@ -11,7 +11,7 @@
 namespace assay::predict {
 namespace {
 
-constexpr double kSameError = 0.01;  // of a step
+constexpr double kSameError = 0.1;  // of a step: what fresh processes differ by
 
 /// Operators of a step on several threads, so that they and what is before each add up to it.
 std::vector<double> seconds_on_threads(const MeasuredSetting& step, const OperatorTimes& alone) {

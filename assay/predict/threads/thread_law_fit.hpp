@@ -39,7 +39,8 @@ struct ThreadLawFit {
 ///
 /// - Operators: least squares of t_T - t_1 / T = serial t_1 (1 - 1/T) + fork, heavy and light ones apart.
 /// - Spinning: of the CPUs in use, what work does not explain.
-/// - Handing over: what explains the steps with several pools best. Where they take no less time than with one, the
+/// - Handing over: what explains the steps with several pools best. Where they are not a tenth faster than with one,
+/// the
 ///   framework counts as one that runs one operator at a time: both explain it, and this needs less.
 /// - Crowding: what explains the steps with several pools and threads best.
 ///

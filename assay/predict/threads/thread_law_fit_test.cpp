@@ -70,6 +70,14 @@ TEST(ThreadLawFit, AFrameworkThatRunsOneOperatorAtATimeIsKnown) {
   EXPECT_NEAR(fit.laws.handover_seconds, 2e-5, 2e-6);
 }
 
+TEST(ThreadLawFit, AGainWithinWhatProcessesDifferByIsNone) {
+  auto measured = thread_campaign(planted_thread_laws());
+  measured[3].seconds = 0.95 * measured[0].seconds;  // two pools
+  EXPECT_EQ(fit_thread_laws(measured, 4).laws.most_at_once, 1);
+  measured[3].seconds = 0.8 * measured[0].seconds;
+  EXPECT_EQ(fit_thread_laws(measured, 4).laws.most_at_once, std::nullopt);
+}
+
 TEST(ThreadLawFit, OperatorsThatThreadsOnlySlowDownAreSerial) {
   auto measured = thread_campaign(planted_thread_laws());
   for (auto& step : measured) {
