@@ -34,6 +34,12 @@ struct Term {
   Tone tone = Tone::plain;
 };
 
+/// A table of short words, "-" where there is nothing. A terminal that its columns do not fit in has rows that are
+/// alike in one group, and below them the columns that have something: no name is cut.
+struct Matrix {
+  Table table;
+};
+
 /// Values in their order, as a line of small bars.
 struct Curve {
   std::vector<double> values;
@@ -49,7 +55,7 @@ struct CharacterMap {
 /// Sets apart what follows on a terminal. Elsewhere all blocks are apart.
 struct Gap {};
 
-using Block = std::variant<Heading, Paragraph, Item, Term, Table, Curve, CharacterMap, Gap>;
+using Block = std::variant<Heading, Paragraph, Item, Term, Table, Matrix, Curve, CharacterMap, Gap>;
 
 /// What a command answers, without how it is shown: `renderers/` draw it. A subject of the report makes one.
 class Document {

@@ -4,7 +4,6 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/naming.hpp"
-#include "assay/core/text/units.hpp"
 #include "assay/load/recording.hpp"
 #include "assay/load/result_source.hpp"
 #include "assay/measure/agent/agent.hpp"
@@ -13,76 +12,23 @@
 #include "assay/predict/layer_sources/kineto_ranks.hpp"
 #include "assay/predict/traces/gpu_trace.hpp"
 #include "assay/predict/traces/gzip.hpp"
-#include "assay/report/subjects/load.hpp"
-#include "assay/report/table.hpp"
+#include "assay/report/subjects/layers/layer_table.hpp"
+#include "assay/report/subjects/load/load.hpp"
 #include "cli/command.hpp"
-#include "cli/help.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/output.hpp"
 
 namespace assay::cli {
 namespace {
 
-constexpr std::size_t kShown = 8;
-
 struct ImportFlags {
   std::vector<std::string> files;
   std::optional<std::int64_t> batch;
   std::string out;
-  bool json = false;
+  AnswerFlags answer;
   std::string store;
   std::string server;
 };
-
-using Align = report::Table::Align;
-
-std::string duration(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
-/// Ranks that were read together, and what the table has of them.
-std::string ranks_of(const predict::LayerTable& table) {
-  report::Table shown({{"rank", Align::right},
-                       {"forward", Align::right},
-                       {"backward", Align::right},
-                       {"update", Align::right},
-                       {"load", Align::right},
-                       {"file"}});
-  for (const auto& rank : table.ranks) {
-    shown.add({std::to_string(rank.rank), duration(rank.forward_seconds), duration(rank.backward_seconds),
-               duration(rank.update_seconds), duration(rank.load_seconds), rank.file});
-  }
-  const auto text = shown.text(terminal_width());
-  if (table.why_not_joined.empty()) {
-    return text + fmt::format("Every time above is the median over {} ranks.\n", table.ranks.size());
-  }
-  return text + fmt::format("Layers differ: {}. The table is {}, the rank that computes longest.\n",
-                            table.why_not_joined, shown_path(table.name));
-}
-
-/// What was found, and the layers that take longest.
-std::string summary_of(const predict::LayerTable& table) {
-  auto text = fmt::format("{} layers: forward {}, backward {}, update {}, load {}; {:.4g} MB of gradients\n\n",
-                          table.layers.size(), duration(table.forward_seconds()), duration(table.backward_seconds()),
-                          duration(table.update_seconds), duration(table.load_seconds), 1e-6 * table.gradient_bytes());
-  auto layers = table.layers;
-  const auto seconds = [](const auto& layer) { return layer.forward_seconds + layer.backward_seconds; };
-  std::stable_sort(layers.begin(), layers.end(), [&](const auto& a, const auto& b) { return seconds(a) > seconds(b); });
-  layers.resize(std::min(layers.size(), kShown));
-  report::Table shown(
-      {{"longest"}, {"forward", Align::right}, {"backward", Align::right}, {"gradients", Align::right}});
-  for (const auto& layer : layers) {
-    double bytes = 0;
-    for (const double one : layer.gradient_bytes) bytes += one;
-    shown.add({layer.name, duration(layer.forward_seconds), duration(layer.backward_seconds),
-               format_bytes(static_cast<std::int64_t>(bytes))});
-  }
-  text += shown.text(terminal_width());
-  if (!table.ranks.empty()) text += "\n" + ranks_of(table);
-  if (!(table.backward_seconds() > 0)) {
-    text += "Only inference is in it: predict has no backward pass and no gradients to go by.\n";
-  }
-  return text;
-}
 
 std::string read_trace(const std::string& path) {
   auto text = read_file(path, predict::kMostTraceBytes);
@@ -114,16 +60,21 @@ void import_layers(const ImportFlags& o, std::string text) {
   if (!o.batch) fail(ErrorKind::usage, "--batch is missing: how many samples did the profiled step have on a device?");
   const auto table =
       o.files.size() > 1 ? import_ranks(o, std::move(text)) : predict::import_layers(text, o.files.front(), *o.batch);
-  const auto written = to_json(table).dump(2) + "\n";
-  if (!o.out.empty()) write_output(o.out, written);
-  print(o.json ? written : summary_of(table));
+  if (!o.out.empty()) write_output(o.out, to_json(table).dump(2) + "\n");
+  answer(o.answer, report::layer_table_document(table), [&] { return to_json(table); });
+}
+
+/// The first flag that what becomes a CSV table does not take; null where none was given.
+const char* flag_without_effect(const ImportFlags& o) {
+  if (o.batch) return "--batch";
+  if (o.answer.json) return "--json";
+  return o.answer.markdown.empty() ? nullptr : "--markdown";
 }
 
 /// Runs of the prototype become a table of times, for `assay fit`.
 void import_runs(const ImportFlags& o) {
-  if (o.json || o.batch) {
-    fail(ErrorKind::usage, "--{}: runs of the prototype tell their batch, and become a CSV table. Leave it out.",
-         o.json ? "json" : "batch");
+  if (const char* flag = flag_without_effect(o)) {
+    fail(ErrorKind::usage, "{}: runs of the prototype tell their batch, and become a CSV table. Leave it out.", flag);
   }
   std::vector<model::PrototypeFile> files;
   for (const auto& path : o.files) files.push_back({path, read_trace(path)});
@@ -135,8 +86,9 @@ void import_runs(const ImportFlags& o) {
 
 /// Tests of llama-bench become a table of times, for `assay fit`.
 void import_bench(const ImportFlags& o, const std::string& text) {
-  if (o.files.size() > 1 || o.json || o.batch) {
-    fail(ErrorKind::usage, "{} is a result of llama-bench: give one file, without --batch and --json; it becomes CSV.",
+  if (o.files.size() > 1 || flag_without_effect(o) != nullptr) {
+    fail(ErrorKind::usage,
+         "{} is a result of llama-bench: give one file, without --batch, --json and --markdown; it becomes CSV.",
          shown_path(o.files.front()));
   }
   const auto frame = naming(o.files.front(), [&] { return model::import_llama_bench(text); });
@@ -192,9 +144,10 @@ void import_loads(const ImportFlags& o, const std::string& text) {
     loads.push_back(std::move(one));
   }
   if (!o.store.empty()) result.campaign = keep_loads(o, loads, runs);
-  const auto document = to_json(result).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  if (!o.out.empty()) write_output(o.out, document);
-  print(o.json ? document : report::load_report(result, terminal_look()));
+  if (!o.out.empty()) {
+    write_output(o.out, to_json(result).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+  answer(o.answer, report::load_document(result), [&] { return to_json(result); });
 }
 
 int import_files(ImportFlags o) {
@@ -236,7 +189,7 @@ void add_import(CLI::App& command, Invocation& invocation) {
       ->type_name("STORE");
   command.add_option("--server", o->server, "Name the server's program in these records, such as vllm==0.32.0")
       ->type_name("NAME");
-  add_json_flag(command, o->json, "Print the table as JSON");
+  add_answer_flags(command, o->answer);
   command.footer(
       "assay import trace.json --batch 32 -o layers.json\n"
       "assay import traces/ --batch 32 -o layers.json\n"

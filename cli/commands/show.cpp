@@ -5,7 +5,7 @@
 #include "assay/report/results/results.hpp"
 #include "assay/report/results/submissions.hpp"
 #include "assay/report/subjects/fleet.hpp"
-#include "assay/report/subjects/layers.hpp"
+#include "assay/report/subjects/layers/layers.hpp"
 #include "assay/report/table.hpp"
 #include "assay/store/selection.hpp"
 #include "assay/store/store.hpp"

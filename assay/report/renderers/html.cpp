@@ -65,6 +65,7 @@ class HtmlPage {
     }
     part(out + "</tbody>\n</table></div>\n");
   }
+  void operator()(const Matrix& matrix) { (*this)(matrix.table); }
   void operator()(const Curve& curve) {
     if (curve.values.empty()) return;
     listed("ul", "<li class=\"plain\">" + curve_svg(curve) + " " + escaped(curve.caption) + "</li>\n");

@@ -27,6 +27,7 @@ class MarkdownPage {
     text.pop_back();
     part(text);
   }
+  void operator()(const Matrix& matrix) { (*this)(matrix.table); }
   void operator()(const Curve& curve) {
     listed("- " + spark_line(curve.values, kCurveColumns, true) + " " + markdown_text(curve.caption));
   }

@@ -115,6 +115,29 @@ TEST(Renderers, MarkdownSetsBlocksApartAndTakesNothingForMarkup) {
             "  - Stop the neighbour.\n");
 }
 
+TEST(Renderers, AMatrixThatDoesNotFitHasRowsThatAreAlikeInGroups) {
+  Table table({{"workload"}, {"first"}, {"second"}});
+  table.add({"a", "it", "-"});
+  table.add({"b", "-", "t"});
+  table.add({"c", "it", "-"});
+  Document document;
+  document.add(Matrix{table});
+  const std::string whole =
+      "workload  first  second\n"
+      "a         it     -\n"
+      "b         -      t\n"
+      "c         it     -\n";
+  EXPECT_EQ(as_terminal(document, {0, true, false}), whole);
+  EXPECT_EQ(as_terminal(document, {23, true, false}), whole);  // as wide as its head
+  EXPECT_EQ(as_terminal(document, {22, true, false}),
+            "a, c\n"
+            "  first it\n"
+            "b\n"
+            "  second t\n");
+  EXPECT_THAT(as_markdown(document), testing::HasSubstr("| b | - | t |\n"));
+  EXPECT_THAT(as_html(document), testing::HasSubstr("<td>b</td>"));
+}
+
 TEST(Renderers, AnEmptyDocumentIsEmpty) {
   EXPECT_EQ(as_terminal({}, {}), "");
   EXPECT_EQ(as_markdown({}), "");

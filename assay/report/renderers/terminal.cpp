@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <sstream>
 
 #include "assay/core/text/utf8.hpp"
@@ -62,6 +63,42 @@ std::string in_ascii(std::string text) {
   return text;
 }
 
+/// The words with commas between them, broken into lines of `width`, each after `indent`.
+std::string in_lines(const std::vector<std::string>& words, std::size_t width, const std::string& indent) {
+  std::string out;
+  std::string line = indent;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto word = words[i] + (i + 1 < words.size() ? "," : "");
+    if (line.size() > indent.size() && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line.size() > indent.size() ? " " : "") + word;
+  }
+  return out + line + "\n";
+}
+
+/// Rows that are alike, then the columns that have something in them.
+std::string in_groups(const Table& table, std::size_t width) {
+  std::vector<std::vector<std::string>> groups;  // in the order of their first row
+  std::map<std::vector<std::string>, std::vector<std::string>> names;
+  for (const auto& row : table.rows()) {
+    const std::vector<std::string> cells(row.begin() + 1, row.end());
+    auto& group = names[cells];
+    if (group.empty()) groups.push_back(cells);
+    group.push_back(row.front());
+  }
+  std::string out;
+  for (const auto& cells : groups) {
+    std::vector<std::string> filled;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] != "-") filled.push_back(table.columns()[i + 1].title + " " + cells[i]);
+    }
+    out += in_lines(names[cells], width, "") + in_lines(filled, width, "  ");
+  }
+  return out;
+}
+
 class TerminalPage {
  public:
   TerminalPage(const Look& look, std::size_t word_columns) : look_(look), word_columns_(word_columns) {}
@@ -77,6 +114,11 @@ class TerminalPage {
   void operator()(const Table& table) {
     const auto text = table.text(look_.width);
     out_ += (look_.blocks ? text : in_ascii(text)) + table.room_note(look_.width);
+  }
+  void operator()(const Matrix& matrix) {
+    const auto whole = matrix.table.text(0);
+    const bool fits = look_.width == 0 || whole.find('\n') <= look_.width;  // the head has the widest of every column
+    out_ += fits ? whole : in_groups(matrix.table, look_.width);
   }
   void operator()(const Curve& curve) {
     const std::size_t room =

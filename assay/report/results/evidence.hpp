@@ -9,7 +9,7 @@
 #include "assay/predict/calibration/score.hpp"
 #include "assay/report/page.hpp"
 #include "assay/report/results/roofs/roofline.hpp"
-#include "assay/report/subjects/layers.hpp"
+#include "assay/report/subjects/layers/layers.hpp"
 #include "assay/tune/tuning.hpp"
 
 namespace assay::report {

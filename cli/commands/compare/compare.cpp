@@ -8,7 +8,7 @@
 #include "assay/core/text/units.hpp"
 #include "assay/report/markup.hpp"
 #include "assay/report/pictures/naming.hpp"
-#include "assay/report/subjects/layers.hpp"
+#include "assay/report/subjects/layers/layers.hpp"
 #include "assay/report/subjects/verdicts/comparison.hpp"
 #include "assay/report/subjects/verdicts/families.hpp"
 #include "assay/stats/looks.hpp"

@@ -4,7 +4,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/load/server/null_server.hpp"
-#include "assay/report/subjects/load.hpp"
+#include "assay/report/subjects/load/load.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/load/load_flags.hpp"
 #include "cli/commands/load/load_runs.hpp"
@@ -89,8 +89,7 @@ int load_server(const LoadFlags& o) {
   }
   if (o.price > 0 && !result.points.empty()) add_price(result, o.price);
   if (!o.stamps.empty()) write_output(o.stamps, load::requests_csv(runs.last_requests()));
-  print(o.json ? to_json(result).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-               : report::load_report(result, terminal_look()));
+  answer(o.answer, report::load_document(result), [&] { return to_json(result); });
   if (runs.stopped()) return kExitStopped;
   if (result.points.empty()) return kExitUndecided;
   const auto unanswered = [](const load::LoadPoint& point) {

@@ -240,7 +240,7 @@ void add_load_flags(CLI::App& command, LoadFlags& o) {
   command.add_option("--seed", o.seed, "Draw schedule and prompts from this seed")->capture_default_str();
   command.add_option("--stamps", o.stamps, "Write all stamps of every request to this CSV")->type_name("FILE");
   add_run_flags(command, o.runs);
-  add_json_flag(command, o.json);
+  add_answer_flags(command, o.answer);
   command.add_flag("--gate", o.gate, "Exit with 3 if a limit is broken, 5 if one is undecided");
   command
       .add_option("--null-server", o.null_server,

@@ -7,6 +7,7 @@
 
 #include "assay/load/load.hpp"
 #include "cli/commands/load/load_runs.hpp"
+#include "cli/flags/answer.hpp"
 
 namespace assay::cli {
 
@@ -47,7 +48,7 @@ struct LoadFlags {
   bool no_certification = false;
   LoadRunFlags runs;
   std::string stamps;
-  bool json = false;
+  AnswerFlags answer;
   bool gate = false;
 };
 

@@ -5,7 +5,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/measure/agent/agent.hpp"
-#include "assay/report/subjects/load.hpp"
+#include "assay/report/subjects/load/load.hpp"
 #include "cli/stop.hpp"
 
 namespace assay::cli {

@@ -32,13 +32,6 @@ struct PredictFlags {
   AnswerFlags answer;
 };
 
-/// A form whose answer is no document yet.
-void refuse_markdown(const PredictFlags& o) {
-  if (o.answer.markdown.empty()) return;
-  fail(ErrorKind::usage, "--markdown {} is not for this prediction. Leave it out; --json has all of it.",
-       shown_path(o.answer.markdown));
-}
-
 /// What the flags must say together.
 void check_asked(const PredictFlags& o) {
   if (o.job.source.network.empty()) {
@@ -55,7 +48,6 @@ void check_asked(const PredictFlags& o) {
 }
 
 void predict_transformer_step(const PredictFlags& o) {
-  refuse_markdown(o);
   if (o.job.source.batch > 0 || !o.job.source.layers.empty() || !o.job.source.campaign.empty() ||
       o.job.simulation.simulate || !o.job.trace.empty()) {
     fail(ErrorKind::usage,
@@ -64,7 +56,7 @@ void predict_transformer_step(const PredictFlags& o) {
   }
   const auto said = predict_split_transformer(o.transformer, {o.job.source.network, o.job.source.options, o.job.cluster,
                                                               o.job.devices, o.job.practice.zero, o.job.samples});
-  print(o.answer.json ? to_json(said).dump(2) + "\n" : report::transformer_report(said, terminal_look()));
+  answer(o.answer, report::transformer_document(said), [&] { return to_json(said); });
 }
 
 void predict_it(const PredictFlags& o) {
@@ -81,7 +73,6 @@ void predict_it(const PredictFlags& o) {
   }
   check_asked(o);
   if (o.is_transformer) return predict_transformer_step(o);
-  refuse_markdown(o);
   print_scaling(o.job, o.answer);
 }
 
@@ -111,7 +102,6 @@ void write_new_cluster(const std::string& path) {
 }
 
 void predict_model(const CLI::App& command, const PredictFlags& o) {
-  refuse_markdown(o);
   check_simulated(o.job.simulation);
   const ModelJob job{o.job.source.network,
                      o.job.cluster,

@@ -291,7 +291,7 @@ void print_model(const CLI::App& command, const ModelFlags& model, const Transfo
                     kept);
     said.notes.insert(said.notes.end(), kept.notes.begin(), kept.notes.end());
   }
-  print(wanted.json ? to_json(said).dump(2) + "\n" : report::job_prediction_report(said, terminal_look()));
+  answer(wanted, report::job_prediction_document(said), [&] { return to_json(said); });
 }
 
 }  // namespace assay::cli

@@ -160,7 +160,7 @@ void print_scaling(const ScalingFlags& o, const AnswerFlags& wanted) {
   keep_where_named(o, question, said);
   if (!o.trace.empty()) write_trace(o.trace, question, devices.back());
   if (!o.replay.empty()) write_replay(o.replay, question, devices.back());
-  print(wanted.json ? to_json(said).dump(2) + "\n" : report::scaling_prediction_report(said, terminal_look()));
+  answer(wanted, report::scaling_prediction_document(said), [&] { return to_json(said); });
 }
 
 }  // namespace assay::cli

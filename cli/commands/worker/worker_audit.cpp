@@ -5,10 +5,10 @@
 
 #include "assay/measure/agent/host_lock.hpp"
 #include "assay/measure/run_directory.hpp"
-#include "assay/report/table.hpp"
+#include "assay/report/subjects/workers/audit.hpp"
 #include "assay/vet/audit.hpp"
 #include "cli/command.hpp"
-#include "cli/help.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -18,28 +18,8 @@ struct AuditFlags {
   std::string worker;
   std::int64_t seed = 1;
   std::string host_lock;
-  bool json = false;
+  AnswerFlags answer;
 };
-
-std::string shown_judgement(vet::Judgement judgement) {
-  if (judgement == vet::Judgement::alarm) return "ALARM";
-  return judgement == vet::Judgement::ok ? "ok" : "not tried";
-}
-
-std::string as_table(const vet::AuditResult& result, std::int64_t alarms) {
-  report::Table table({{"check"}, {"result"}, {"expected"}, {"seen"}});
-  std::string sentences;
-  for (const auto& check : result.checks) {
-    table.add({check.name, shown_judgement(check.judgement), check.expected, check.seen});
-    sentences += fmt::format("{:12} {}\n", check.name, check.rule);
-  }
-  std::string end = fmt::format("{}=={}: no alarm\n", result.worker, result.release);
-  if (alarms > 0) {
-    end = fmt::format("{}=={}: {} of {} checks raise an alarm ({} rounds)\n", result.worker, result.release, alarms,
-                      result.checks.size(), result.rounds);
-  }
-  return table.text(terminal_width()) + "\n" + sentences + "\n" + end;
-}
 
 int audit(const AuditFlags& flags) {
   vet::AuditRequest request;
@@ -61,7 +41,7 @@ int audit(const AuditFlags& flags) {
   const auto result = vet::audit(request);
   const auto alarms = std::count_if(result.checks.begin(), result.checks.end(),
                                     [](const auto& c) { return c.judgement == vet::Judgement::alarm; });
-  print(flags.json ? to_json(result).dump(2) + "\n" : as_table(result, alarms));
+  answer(flags.answer, report::audit_document(result), [&] { return to_json(result); });
   return alarms == 0 ? 0 : kExitGate;
 }
 
@@ -76,7 +56,7 @@ void add_worker_audit(CLI::App& worker, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--host-lock", flags->host_lock, "Use this lock file in place of the host's common one");
-  add_json_flag(*command, flags->json);
+  add_answer_flags(*command, flags->answer);
   command->callback([flags, &exit_code] { exit_code = audit(*flags); });
 }
 

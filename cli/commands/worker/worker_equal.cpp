@@ -5,11 +5,11 @@
 
 #include "assay/measure/run_directory.hpp"
 #include "assay/network/network.hpp"
-#include "assay/report/table.hpp"
+#include "assay/report/subjects/workers/equality.hpp"
 #include "assay/vet/equality.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/show_network.hpp"
-#include "cli/help.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/paths.hpp"
 
 namespace assay::cli {
@@ -22,33 +22,8 @@ struct EqualFlags {
   std::int64_t updates = 20;
   double learning_rate = 0.01;
   std::int64_t seed = 1;
-  bool json = false;
+  AnswerFlags answer;
 };
-
-std::string shown_error(const std::optional<double>& error) {
-  return error ? fmt::format("{:.1e}", *error) : "-";
-}
-
-std::string as_table(const std::vector<vet::EqualityResult>& results, bool trains) {
-  using Align = report::Table::Align;
-  report::Table table({{"worker"},
-                       {"release"},
-                       {"parameters", Align::right},
-                       {trains ? "gradient" : "output", Align::right},
-                       {trains ? "loss" : "spread", Align::right},
-                       {"equal"}});
-  std::string problems;
-  for (const auto& r : results) {
-    table.add({r.worker, r.release, r.parameters ? std::to_string(*r.parameters) : "-",
-               shown_error(trains ? r.gradient_error : r.output_error),
-               trains            ? shown_error(r.loss_error)
-               : r.output_spread ? fmt::format("{:.3g}", *r.output_spread)
-                                 : "-",
-               r.problems.empty() ? "yes" : "NO"});
-    for (const auto& problem : r.problems) problems += fmt::format("{}: {}\n", r.worker, problem);
-  }
-  return table.text(terminal_width()) + problems;
-}
 
 int equal(const EqualFlags& flags) {
   const auto catalog = catalog_at_hand();
@@ -79,7 +54,7 @@ int equal(const EqualFlags& flags) {
     out.push_back(to_json(result));
     all = all && result.problems.empty();
   }
-  print(flags.json ? out.dump(2) + "\n" : as_table(results, flags.train));
+  answer(flags.answer, report::equality_document(results, flags.train), [&] { return out; });
   return all ? 0 : kExitGate;
 }
 
@@ -110,7 +85,7 @@ void add_worker_equal(CLI::App& worker, int& exit_code) {
   command->add_option("--seed", flags->seed, "Draw weights and inputs from this seed")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  add_json_flag(*command, flags->json);
+  add_answer_flags(*command, flags->answer);
   command->callback([flags, &exit_code] { exit_code = equal(*flags); });
 }
 

@@ -55,10 +55,7 @@ void write_prediction(Context& context, const store::Artifact& artifact) {
   PageWriter page("prediction/" + address_of(artifact.inputs_hash) + ".html",
                   fmt::format("Prediction: {}{}", said->network, said->cluster.empty() ? "" : " on " + said->cluster));
   page.paragraph(fmt::format("Made {} (UTC), before anything of it was measured.", minute_of(artifact.created_utc)));
-  Document document;
-  const auto text = scaling_prediction_report(*said, Look{0, true, false});
-  document.add(CharacterMap{text, text});
-  page.html(as_html(document));
+  page.html(as_html(scaling_prediction_document(*said)));
   Evidence evidence;
   evidence.store = context.store_name;
   evidence.predictions = {*said};

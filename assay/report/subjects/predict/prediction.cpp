@@ -36,7 +36,7 @@ Table::Column right(const char* title, int spare = 0) {
   return {title, Table::Align::right, spare};
 }
 
-std::string points_table(const predict::ScalingPrediction& said, const Look& look) {
+Table points_table(const predict::ScalingPrediction& said) {
   std::vector<Table::Column> columns{right("devices"), right("batch of each", 3), right("step")};
   const bool ranged = said.range != RangeKind::none;
   const bool priced = !said.points.empty() && said.points.front().job_hours.has_value();
@@ -67,10 +67,10 @@ std::string points_table(const predict::ScalingPrediction& said, const Look& loo
                                       : fmt::format("{:.3g} h", *point.job_hours));
     }
     cells.push_back(fmt::format("{:.1f} %", 100 * point.efficiency));
-    cells.push_back(efficiency_bar(point.efficiency, look.blocks));
+    cells.push_back(efficiency_bar(point.efficiency));
     table.add(cells);
   }
-  return table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
 std::string limit_sentence(const predict::ScalePoint& point) {
@@ -78,26 +78,26 @@ std::string limit_sentence(const predict::ScalePoint& point) {
   const auto share = [&](double seconds) { return fmt::format("{:.0f} %", 100 * seconds / step.seconds); };
   if (point.limit == ScaleLimit::input) {
     return fmt::format(
-        "On {} devices input limits it: loading and transfer take {}, the rest {} runs meanwhile.\n", point.devices,
+        "On {} devices input limits it: loading and transfer take {}, the rest {} runs meanwhile.", point.devices,
         seconds_text(step.load_seconds + step.transfer_seconds),
         seconds_text(step.forward_seconds + step.backward_seconds + step.exposed_seconds + step.update_seconds));
   }
   if (point.limit == ScaleLimit::communication) {
     return fmt::format(
         "On {} devices communication limits it: {} travel in {} messages, {} of the step are not hidden by "
-        "computing.\n",
+        "computing.",
         point.devices, seconds_text(step.communicate_seconds), step.messages, share(step.exposed_seconds));
   }
-  return fmt::format("On {} devices computing limits it: {} of the step; {} of communication is not hidden.\n",
+  return fmt::format("On {} devices computing limits it: {} of the step; {} of communication is not hidden.",
                      point.devices, share(step.forward_seconds + step.backward_seconds + step.update_seconds),
                      seconds_text(step.exposed_seconds));
 }
 
-std::string advice_text(const predict::ScalingPrediction& said) {
-  if (said.advice.empty()) return "";
-  auto text = fmt::format("\nWhat would help on {} devices:\n", said.points.back().devices);
-  for (const auto& one : said.advice) text += fmt::format("  {:.2f} x  {}\n", one.gain, one.change);
-  return text;
+void add_advice(const predict::ScalingPrediction& said, Document& document) {
+  if (said.advice.empty()) return;
+  document.gap();
+  document.paragraph(fmt::format("What would help on {} devices:", said.points.back().devices));
+  for (const auto& one : said.advice) document.item(fmt::format("{:.2f} x  {}", one.gain, one.change));
 }
 
 std::string origin_text(const predict::ScalingPrediction& said) {
@@ -114,12 +114,18 @@ std::string origin_text(const predict::ScalingPrediction& said) {
 
 }  // namespace
 
-std::string scaling_prediction_report(const predict::ScalingPrediction& said, const Look& look) {
-  auto text = fmt::format("{} on {}, {} scaling ({})\n\n", said.network, said.cluster, name_of(said.scaling),
-                          origin_text(said));
-  text += points_table(said, look) + "\n" + limit_sentence(said.points.back()) + advice_text(said);
-  for (const auto& note : said.notes) text += (&note == &said.notes.front() ? "\n" : "") + note + "\n";
-  return text;
+Document scaling_prediction_document(const predict::ScalingPrediction& said) {
+  Document document;
+  document.heading(
+      fmt::format("{} on {}, {} scaling ({})", said.network, said.cluster, name_of(said.scaling), origin_text(said)));
+  document.gap();
+  document.add(points_table(said));
+  document.gap();
+  document.paragraph(limit_sentence(said.points.back()));
+  add_advice(said, document);
+  if (!said.notes.empty()) document.gap();
+  for (const auto& note : said.notes) document.paragraph(note);
+  return document;
 }
 
 json iteration_trace(const std::string& title, const std::vector<predict::Span>& spans) {

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "assay/predict/scaling.hpp"
-#include "assay/report/look.hpp"
+#include "assay/report/document.hpp"
 
 namespace assay::report {
 
 /// How a job scales, as a table with bars, what limits it, and what would help, in words.
-std::string scaling_prediction_report(const predict::ScalingPrediction& prediction, const Look& look);
+Document scaling_prediction_document(const predict::ScalingPrediction& said);
 
 /// One iteration for Perfetto and chrome://tracing: lanes for input, compute and communication.
 json iteration_trace(const std::string& title, const std::vector<predict::Span>& spans);

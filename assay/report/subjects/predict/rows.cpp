@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "assay/core/text/units.hpp"
-#include "assay/report/renderers/terminal.hpp"
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -59,7 +58,7 @@ std::string shown_bytes(double bytes) {
 }
 
 /// Where the time of a step goes, with a bar for each part.
-std::string step_parts(const predict::RowPrediction& row, const Look& look) {
+Table step_parts(const predict::RowPrediction& row) {
   const auto& t = row.step;
   const std::vector<std::pair<const char*, double>> parts{{"products, attention and passes", t.compute_seconds},
                                                           {"sums within tensor groups", t.tensor_seconds},
@@ -74,9 +73,9 @@ std::string step_parts(const predict::RowPrediction& row, const Look& look) {
   for (const auto& [name, seconds] : parts) {
     if (!(seconds > 0)) continue;
     const double share = seconds / t.seconds;
-    table.add({name, step_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share, look.blocks)});
+    table.add({name, step_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
   }
-  return table.text(look.width);
+  return table;
 }
 
 /// Each with its spread, and those that were refused.
@@ -110,30 +109,6 @@ void add_constants(const predict::RowsPrediction& said, Document& document) {
 
 }  // namespace
 
-std::string job_prediction_report(const predict::RowsPrediction& said, const Look& look) {
-  auto text = as_terminal(rows_prediction_document(said), look);
-  if (said.rows.empty()) return text;
-  const auto& row = said.rows.back();
-  text += fmt::format("\nOn {} devices {} limits it.\n\n", row.devices,
-                      row.limit == predict::StepLimit::bubble ? "the bubble" : name_of(row.limit));
-  text += step_parts(row, look);
-  for (const auto& one : said.rows) {
-    if (!one.simulated_seconds) continue;
-    text += fmt::format("\nSimulated on {} devices: {} ({:+.1f} %).\n", one.devices, step_text(*one.simulated_seconds),
-                        100 * (*one.simulated_seconds / one.seconds - 1));
-  }
-  text += fmt::format(
-      "\nMemory of a device: {}{} ({} parameters, gradients and optimizer, {} activations, {} "
-      "output layer, {} buffers).\n",
-      shown_bytes(row.memory_bytes), row.fits ? "" : ", which does not fit", shown_bytes(row.memory.state_bytes),
-      shown_bytes(row.memory.activation_bytes), shown_bytes(row.memory.output_bytes),
-      shown_bytes(row.memory.buffer_bytes));
-  if (said.advice.empty()) return text;
-  text += fmt::format("\nWhat would {} on {} devices:\n", row.fits ? "help" : "fit", row.devices);
-  for (const auto& one : said.advice) text += fmt::format("  {:.2f} x  {}\n", one.gain, one.change);
-  return text;
-}
-
 Document rows_prediction_document(const predict::RowsPrediction& said) {
   Document document;
   document.add(jobs_table(said));
@@ -152,6 +127,35 @@ Document rows_prediction_document(const predict::RowsPrediction& said) {
     document.paragraph(fmt::format("Not predicted on {} devices: {}", one.devices, one.why));
   for (const auto& why : said.refused) document.paragraph(fmt::format("Not predicted, {}.", why));
   for (const auto& note : said.notes) document.paragraph(note);
+  return document;
+}
+
+Document job_prediction_document(const predict::RowsPrediction& said) {
+  auto document = rows_prediction_document(said);
+  if (said.rows.empty()) return document;
+  const auto& row = said.rows.back();
+  document.gap();
+  document.paragraph(fmt::format("On {} devices {} limits it.", row.devices,
+                                 row.limit == predict::StepLimit::bubble ? "the bubble" : name_of(row.limit)));
+  document.gap();
+  document.add(step_parts(row));
+  for (const auto& one : said.rows) {
+    if (!one.simulated_seconds) continue;
+    document.gap();
+    document.paragraph(fmt::format("Simulated on {} devices: {} ({:+.1f} %).", one.devices,
+                                   step_text(*one.simulated_seconds),
+                                   100 * (*one.simulated_seconds / one.seconds - 1)));
+  }
+  document.gap();
+  document.paragraph(fmt::format(
+      "Memory of a device: {}{} ({} parameters, gradients and optimizer, {} activations, {} output layer, {} buffers).",
+      shown_bytes(row.memory_bytes), row.fits ? "" : ", which does not fit", shown_bytes(row.memory.state_bytes),
+      shown_bytes(row.memory.activation_bytes), shown_bytes(row.memory.output_bytes),
+      shown_bytes(row.memory.buffer_bytes)));
+  if (said.advice.empty()) return document;
+  document.gap();
+  document.paragraph(fmt::format("What would {} on {} devices:", row.fits ? "help" : "fit", row.devices));
+  for (const auto& one : said.advice) document.item(fmt::format("{:.2f} x  {}", one.gain, one.change));
   return document;
 }
 

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-
 #include "assay/predict/step/rows_prediction.hpp"
 #include "assay/report/document.hpp"
-#include "assay/report/look.hpp"
 
 namespace assay::report {
 
@@ -12,6 +9,6 @@ namespace assay::report {
 Document rows_prediction_document(const predict::RowsPrediction& said);
 
 /// One job on one or several numbers of devices: the same, and where the time and the memory of the last one go.
-std::string job_prediction_report(const predict::RowsPrediction& said, const Look& look);
+Document job_prediction_document(const predict::RowsPrediction& said);
 
 }  // namespace assay::report

@@ -97,5 +97,39 @@ TEST(RowsPrediction, SpreadsOfConstantsAndRefusedOnesAreSaid) {
   EXPECT_EQ(paragraphs.at(5), "A note.");
 }
 
+TEST(JobPrediction, TheLastNumberOfDevicesSaysWhereItsTimeAndMemoryGo) {
+  auto job = predicted_job(1);
+  job.limit = predict::StepLimit::bubble;
+  job.step.seconds = 2;
+  job.step.compute_seconds = 1.5;
+  job.step.bubble_seconds = 0.5;
+  job.memory.state_bytes = 536870912;
+  job.memory.activation_bytes = 268435456;
+  job.memory.output_bytes = 201326592;
+  job.memory.buffer_bytes = 67108864;
+  job.simulated_seconds = 2.1;
+  predict::RowsPrediction said;
+  said.rows = {job};
+  const auto document = job_prediction_document(said);
+  EXPECT_THAT(tables_of(document).at(1).rows(),
+              ElementsAre(ElementsAre("products, attention and passes", "1.5 s", "75.0 %", efficiency_bar(0.75)),
+                          ElementsAre("bubble of the pipeline", "500 ms", "25.0 %", efficiency_bar(0.25))));
+  const auto paragraphs = paragraphs_of(document);
+  EXPECT_THAT(std::vector(paragraphs.begin() + 1, paragraphs.end()),
+              ElementsAre("On 8 devices the bubble limits it.", "Simulated on 8 devices: 2.1 s (+5.0 %).",
+                          "Memory of a device: 1 GiB (512 MiB parameters, gradients and optimizer, 256 MiB "
+                          "activations, 192 MiB output layer, 64 MiB buffers)."));
+}
+
+TEST(JobPrediction, AdviceHelpsWhatFitsAndMakesTheRestFit) {
+  predict::RowsPrediction said;
+  said.rows = {predicted_job(1)};
+  said.advice = {{"--microbatch 2", 1.6, 1.25}};
+  EXPECT_EQ(paragraphs_of(job_prediction_document(said)).back(), "What would help on 8 devices:");
+  EXPECT_THAT(items_of(job_prediction_document(said)), ElementsAre("1.25 x  --microbatch 2"));
+  said.rows.back().fits = false;
+  EXPECT_EQ(paragraphs_of(job_prediction_document(said)).back(), "What would fit on 8 devices:");
+}
+
 }  // namespace
 }  // namespace assay::report

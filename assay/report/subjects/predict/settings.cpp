@@ -83,7 +83,7 @@ void add_thread_laws(const SettingsPrediction& prediction, Document& out) {
                        laws.crowding));
   std::int64_t most = 0;
   for (const auto& point : prediction.law_points) {
-    most = std::max(most, point.setting.inter_op * point.setting.intra_op);
+    most = std::max({most, point.setting.inter_op, point.setting.intra_op});
     out.item(fmt::format("{}: {} measured, {} by these laws", thread_numbers(point.setting),
                          predicted_step(point.measured_seconds), predicted_step(point.predicted_seconds)),
              2);

@@ -28,7 +28,7 @@ std::string job_text(const predict::TransformerPoint& point) {
                          : fmt::format("{:.3g} h", *point.job_hours);
 }
 
-std::string plans_table(const predict::TransformerPrediction& said, const Look& look) {
+Table plans_table(const predict::TransformerPrediction& said) {
   const auto right = Table::Align::right;
   const bool priced = said.points.front().job_hours.has_value();
   std::vector<Table::Column> columns{{"devices", right},          {"tensor x pipeline x data", right},
@@ -53,11 +53,11 @@ std::string plans_table(const predict::TransformerPrediction& said, const Look& 
     if (priced) cells.push_back(job_text(point));
     table.add(cells);
   }
-  return table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
 /// Where the time of a step goes, with a bar for each part.
-std::string parts_table(const predict::TransformerPoint& point, const Look& look) {
+Table parts_table(const predict::TransformerPoint& point) {
   const auto& step = point.step;
   const std::vector<std::pair<const char*, double>> parts{
       {"matrix products", step.product_seconds},
@@ -72,48 +72,58 @@ std::string parts_table(const predict::TransformerPoint& point, const Look& look
   for (const auto& [name, seconds] : parts) {
     if (!(seconds > 0)) continue;
     const double share = seconds / step.seconds;
-    table.add({name, span_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share, look.blocks)});
+    table.add({name, span_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
   }
-  return table.text(look.width);
+  return table;
 }
 
 std::string memory_text(const predict::TransformerPoint& point) {
   const auto& memory = point.memory;
   return fmt::format(
       "Memory of a device of the first stage: {}{} ({} parameters, {} gradients, {} optimizer, {} "
-      "activations).\n",
+      "activations).",
       bytes_text(memory.total()), point.fits && !*point.fits ? ", which does not fit" : "",
       bytes_text(memory.parameter_bytes), bytes_text(memory.gradient_bytes), bytes_text(memory.optimizer_bytes),
       bytes_text(memory.activation_bytes));
 }
 
-std::string changes_text(const predict::TransformerPrediction& said) {
+void add_changes(const predict::TransformerPrediction& said, Document& document) {
   const auto& point = said.points.back();
   const bool fits_now = point.fits.value_or(true);
-  if (said.advice.empty()) return fits_now ? "" : "\nNo single change of the plan makes it fit.\n";
-  auto text = fmt::format("\nWhat would {} on {} devices:\n", fits_now ? "help" : "fit", point.devices);
+  if (said.advice.empty() && fits_now) return;
+  document.gap();
+  if (said.advice.empty()) return document.paragraph("No single change of the plan makes it fit.");
+  document.paragraph(fmt::format("What would {} on {} devices:", fits_now ? "help" : "fit", point.devices));
   for (const auto& one : said.advice) {
-    text += fmt::format("  {:.2f} x  {} ({})\n", one.gain, one.change, bytes_text(one.memory_bytes));
+    document.item(fmt::format("{:.2f} x  {} ({})", one.gain, one.change, bytes_text(one.memory_bytes)));
   }
-  return text;
 }
 
 }  // namespace
 
-std::string transformer_report(const predict::TransformerPrediction& said, const Look& look) {
+Document transformer_document(const predict::TransformerPrediction& said) {
   const auto& shape = said.shape;
-  auto text = fmt::format(
-      "{} on {}: {:.4g} billion parameters (hidden {}, {} blocks, {} heads, feed-forward {}, sequence {}, vocabulary "
-      "{})\n\n",
-      fit(said.name, 60), fit(said.cluster, 60), 1e-9 * said.parameters, shape.hidden, shape.blocks, shape.heads,
-      shape.feedforward, shape.sequence, shape.vocabulary);
   const auto& point = said.points.back();
-  text += plans_table(said, look);
-  text += fmt::format("\nOn {} devices {} limits it.\n\n", point.devices,
-                      point.limit == predict::TransformerLimit::bubble ? "the bubble" : name_of(point.limit));
-  text += parts_table(point, look) + "\n" + memory_text(point) + changes_text(said);
-  for (const auto& note : said.notes) text += (&note == &said.notes.front() ? "\n" : "") + note + "\n";
-  return text;
+  Document document;
+  document.heading(fmt::format(
+      "{} on {}: {:.4g} billion parameters (hidden {}, {} blocks, {} heads, feed-forward {}, sequence {}, vocabulary "
+      "{})",
+      fit(said.name, 60), fit(said.cluster, 60), 1e-9 * said.parameters, shape.hidden, shape.blocks, shape.heads,
+      shape.feedforward, shape.sequence, shape.vocabulary));
+  document.gap();
+  document.add(plans_table(said));
+  document.gap();
+  document.paragraph(
+      fmt::format("On {} devices {} limits it.", point.devices,
+                  point.limit == predict::TransformerLimit::bubble ? "the bubble" : name_of(point.limit)));
+  document.gap();
+  document.add(parts_table(point));
+  document.gap();
+  document.paragraph(memory_text(point));
+  add_changes(said, document);
+  if (!said.notes.empty()) document.gap();
+  for (const auto& note : said.notes) document.paragraph(note);
+  return document;
 }
 
 }  // namespace assay::report

@@ -1,4 +1,4 @@
-#include "assay/report/subjects/load.hpp"
+#include "assay/report/subjects/load/load.hpp"
 
 #include <algorithm>
 
@@ -37,31 +37,31 @@ std::string outcomes_text(const LoadPoint& point) {
   return text;
 }
 
-std::string volume_text(const LoadPoint& point) {
-  auto text = fmt::format("{} requests: {}\n", point.requests, outcomes_text(point));
-  text += fmt::format("offered {}, answered {}", format_rate(point.offered_per_second),
-                      format_rate(point.answered_per_second));
+void add_volume(const LoadPoint& point, Document& document) {
+  document.paragraph(fmt::format("{} requests: {}", point.requests, outcomes_text(point)));
+  auto text = fmt::format("offered {}, answered {}", format_rate(point.offered_per_second),
+                          format_rate(point.answered_per_second));
   if (point.goodput_per_second) text += fmt::format(", within all limits {}", format_rate(*point.goodput_per_second));
   if (point.output_tokens_per_second) {
     text += fmt::format(", tokens out {} by the server's count", format_rate(*point.output_tokens_per_second));
   }
-  text += '\n';
+  document.paragraph(text);
   if (point.chunks && !point.output_tokens) {
-    text += fmt::format("{} pieces of text, and no `usage`: the server counts no tokens, so there is no tpot\n",
-                        *point.chunks);
+    document.paragraph(fmt::format(
+        "{} pieces of text, and no `usage`: the server counts no tokens, so there is no tpot", *point.chunks));
   }
   if (point.cached_tokens.value_or(0) > 0 && point.input_tokens.value_or(0) > 0) {
-    text +=
-        fmt::format("{} of {} input tokens came from the server's cache\n", *point.cached_tokens, *point.input_tokens);
+    document.paragraph(
+        fmt::format("{} of {} input tokens came from the server's cache", *point.cached_tokens, *point.input_tokens));
   }
   if (point.joules_per_output_token) {
-    text += fmt::format("energy of the machine: {:.3g} J for each token out\n", *point.joules_per_output_token);
+    document.paragraph(
+        fmt::format("energy of the machine: {:.3g} J for each token out", *point.joules_per_output_token));
   }
   if (point.growth > 0.05) {
-    text += fmt::format("latency grew by {} for each second of the schedule: the server did not keep up\n",
-                        format_duration(point.growth * 1e9));
+    document.paragraph(fmt::format("latency grew by {} for each second of the schedule: the server did not keep up",
+                                   format_duration(point.growth * 1e9)));
   }
-  return text;
 }
 
 std::string quantile_cell(const std::vector<load::TimeQuantile>& quantiles, double quantile) {
@@ -79,7 +79,7 @@ std::string interval_cell(const std::vector<load::TimeQuantile>& quantiles) {
   return fmt::format("p{:g}: {} to {}", 100 * last.quantile, end(last.low_ns), end(last.high_ns));
 }
 
-std::string times_text(const LoadPoint& point, const Look& look) {
+Table times_table(const LoadPoint& point) {
   using Align = Table::Align;
   Table table({{"time"},
                {"counted from"},
@@ -98,7 +98,7 @@ std::string times_text(const LoadPoint& point, const Look& look) {
     add(times, times.from_schedule, per_token ? "first token" : "schedule");
     if (!per_token) add(times, times.from_send, "send");
   }
-  return point.times.empty() ? "" : table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
 std::string verdict_text(const load::JudgedLimit& limit) {
@@ -107,41 +107,40 @@ std::string verdict_text(const load::JudgedLimit& limit) {
   const auto counts = fmt::format("{} of {} requests over it", limit.over, limit.requests);
   switch (limit.verdict) {
     case LimitVerdict::holds:
-      return fmt::format("{}: HOLDS ({})\n", name, counts);
+      return fmt::format("{}: HOLDS ({})", name, counts);
     case LimitVerdict::broken:
-      return fmt::format("{}: BROKEN ({})\n", name, counts);
+      return fmt::format("{}: BROKEN ({})", name, counts);
     case LimitVerdict::undecided:
-      return fmt::format("{}: undecided ({}; about {:.0f} in a row count as one). Measure longer.\n", name, counts,
+      return fmt::format("{}: undecided ({}; about {:.0f} in a row count as one). Measure longer.", name, counts,
                          limit.design_effect);
     case LimitVerdict::too_few:
-      return fmt::format("{}: no verdict: {} requests, and at least {} are needed\n", name, limit.requests,
-                         limit.needed);
+      return fmt::format("{}: no verdict: {} requests, and at least {} are needed", name, limit.requests, limit.needed);
     case LimitVerdict::generator_starved:
-      return fmt::format("{}: no verdict: generator starved\n", name);
+      return fmt::format("{}: no verdict: generator starved", name);
     case LimitVerdict::no_times:
-      return fmt::format("{}: no verdict: no request has such a time\n", name);
+      return fmt::format("{}: no verdict: no request has such a time", name);
   }
   return "";
 }
 
-std::string health_text(const load::ClientHealth& client) {
+void add_health(const load::ClientHealth& client, Document& document) {
   auto text = fmt::format("client: p99 {} late, {} of {} windows starved (budget {}), {:.0f} us of CPU a request",
                           format_duration(client.lateness_p99_ns), client.starved_windows, client.windows,
                           format_duration(client.lateness_budget_ns), client.cpu_per_request_ns * 1e-3);
   if (client.steal_ns) text += fmt::format(", steal {}", format_duration(static_cast<double>(*client.steal_ns)));
-  text +=
-      fmt::format("\n        {} connections, at most {} requests at once", client.connections, client.most_under_way);
+  document.paragraph(text);
+  text = fmt::format("{} connections, at most {} requests at once", client.connections, client.most_under_way);
   if (client.waited_for_connection > 0) {
     text += fmt::format("; {} waited for one of {} connections, which counts (--connections)",
                         client.waited_for_connection, client.connection_cap);
   }
-  return text + "\n";
+  document.item(text);
 }
 
 /// Of a client whose windows nobody watched.
 std::string foreign_health_text(const std::string& client, const load::ClientHealth& health) {
   return fmt::format(
-      "{}: p99 {} late by its own stamps; it does not say whether it was starved, so that limits have no verdict\n",
+      "{}: p99 {} late by its own stamps; it does not say whether it was starved, so that limits have no verdict",
       client, format_duration(health.lateness_p99_ns));
 }
 
@@ -149,13 +148,13 @@ std::string certification_text(const LoadPoint& point) {
   const auto& client = point.client;
   return fmt::format(
       "client alone, same schedule to the built-in server: p99 {} late, {} of {} windows starved, {:.0f} us of CPU a "
-      "request, {:.1f} % of one CPU\n",
+      "request, {:.1f} % of one CPU",
       format_duration(client.lateness_p99_ns), client.starved_windows, client.windows, client.cpu_per_request_ns * 1e-3,
       100 * client.cpu_share);
 }
 
 /// One line for each run: what was offered, what came, and how long it took.
-std::string curve_text(const std::vector<LoadPoint>& points, const Look& look) {
+Table curve_table(const std::vector<LoadPoint>& points) {
   using Align = Table::Align;
   Table table({{"rate", Align::right},
                {"offered", Align::right},
@@ -183,36 +182,64 @@ std::string curve_text(const std::vector<LoadPoint>& points, const Look& look) {
                cell(load::Metric::ttft, 0.5), cell(load::Metric::ttft, 0.9), cell(load::Metric::latency, 0.5),
                cell(load::Metric::latency, 0.9), cell(load::Metric::latency, 0.99), limits});
   }
-  return table.text(look.width) + table.room_note(look.width);
+  return table;
 }
 
-std::string found_text(const load::FoundRate& found, const LoadPoint& last) {
+void add_highest_rate(const load::FoundRate& found, const LoadPoint& last, const std::string& spent,
+                      Document& document) {
+  document.paragraph(fmt::format("highest rate within the limits: {}, 95 % interval {} to {} ({})",
+                                 format_rate(*found.rate_per_second), format_rate(*found.low_per_second),
+                                 format_rate(*found.high_per_second), spent));
+  if (found.by_growth) {
+    document.paragraph(
+        "the queue grows beyond it before any limit is met: the interval is between runs that grow and do not");
+  } else if (last.limits.size() > 1) {
+    const auto& limit = last.limits[static_cast<std::size_t>(found.limit)];
+    document.paragraph(
+        fmt::format("the first limit that it meets is {} p{:g}", name_of(limit.metric), 100 * limit.quantile));
+  }
+  if (found.end == load::SearchEnd::spent)
+    document.paragraph("the time or the requests were spent before the interval was as narrow as asked");
+}
+
+std::string no_rate_text(load::SearchEnd end, const std::string& spent) {
   using load::SearchEnd;
-  const auto spent = fmt::format("{} requests in {} runs", found.requests, found.points.size());
-  if (found.rate_per_second) {
-    auto text = fmt::format("highest rate within the limits: {}, 95 % interval {} to {} ({})\n",
-                            format_rate(*found.rate_per_second), format_rate(*found.low_per_second),
-                            format_rate(*found.high_per_second), spent);
-    if (found.by_growth) {
-      text += "the queue grows beyond it before any limit is met: the interval is between runs that grow and do not\n";
-    } else if (last.limits.size() > 1) {
-      const auto& limit = last.limits[static_cast<std::size_t>(found.limit)];
-      text += fmt::format("the first limit that it meets is {} p{:g}\n", name_of(limit.metric), 100 * limit.quantile);
-    }
-    if (found.end == SearchEnd::spent)
-      text += "the time or the requests were spent before the interval was as narrow as asked\n";
-    return text;
-  }
-  switch (found.end) {
+  switch (end) {
     case SearchEnd::above:
-      return fmt::format("every rate that was tried holds, the highest included ({}). Raise --most-rate.\n", spent);
+      return fmt::format("every rate that was tried holds, the highest included ({}). Raise --most-rate.", spent);
     case SearchEnd::below:
-      return fmt::format("no rate that was tried holds, not even the lowest ({}).\n", spent);
+      return fmt::format("no rate that was tried holds, not even the lowest ({}).", spent);
     case SearchEnd::starved:
-      return fmt::format("no rate: generator starved in too many runs ({}). Use an idle machine.\n", spent);
+      return fmt::format("no rate: generator starved in too many runs ({}). Use an idle machine.", spent);
     default:
-      return fmt::format("no rate: the search ended early ({}).\n", spent);
+      return fmt::format("no rate: the search ended early ({}).", spent);
   }
+}
+
+void add_found(const load::LoadResult& result, Document& document) {
+  const auto& found = *result.found;
+  for (const auto& point : result.points) document.paragraph(load_progress(point));
+  document.gap();
+  const auto spent = fmt::format("{} requests in {} runs", found.requests, found.points.size());
+  if (found.rate_per_second) return add_highest_rate(found, result.points.back(), spent, document);
+  document.paragraph(no_rate_text(found.end, spent));
+}
+
+void add_curve(const load::LoadResult& result, Document& document) {
+  document.paragraph(fmt::format("{} runs; times count from the schedule", result.points.size()));
+  document.gap();
+  document.add(curve_table(result.points));
+  document.gap();
+}
+
+void add_point(const LoadPoint& point, Document& document) {
+  document.paragraph(arrivals_text(point.arrivals));
+  document.gap();
+  add_volume(point, document);
+  document.gap();
+  if (!point.times.empty()) document.add(times_table(point));
+  document.gap();
+  for (const auto& limit : point.limits) document.paragraph(verdict_text(limit));
 }
 
 }  // namespace
@@ -225,34 +252,40 @@ std::string load_progress(const LoadPoint& point) {
   return text;
 }
 
-std::string load_report(const load::LoadResult& result, const Look& look) {
-  auto text = fmt::format("{} ({}{}{})\n", fit(result.server, 200), name_of(result.api),
-                          result.stream ? ", streamed" : "", result.model ? ", model " + fit(*result.model, 60) : "");
-  if (result.points.empty()) return text + "nothing was sent\n";
+Document load_document(const load::LoadResult& result) {
+  Document document;
+  document.heading(fmt::format("{} ({}{}{})", fit(result.server, 200), name_of(result.api),
+                               result.stream ? ", streamed" : "",
+                               result.model ? ", model " + fit(*result.model, 60) : ""));
+  if (result.points.empty()) {
+    document.paragraph("nothing was sent");
+    return document;
+  }
   const auto& last = result.points.back();
-  const auto health = result.client ? foreign_health_text(*result.client, last.client) : health_text(last.client);
   if (result.found) {
-    for (const auto& point : result.points) text += load_progress(point) + "\n";
-    text += "\n" + found_text(*result.found, last) + health;
+    add_found(result, document);
   } else if (result.points.size() > 1) {
-    text += fmt::format("{} runs; times count from the schedule\n\n", result.points.size());
-    text += curve_text(result.points, look) + "\n" + health;
+    add_curve(result, document);
   } else {
-    text += arrivals_text(last.arrivals) + "\n\n" + volume_text(last) + "\n" + times_text(last, look) + "\n";
-    for (const auto& limit : last.limits) text += verdict_text(limit);
-    text += health;
+    add_point(last, document);
+  }
+  if (result.client) {
+    document.paragraph(foreign_health_text(*result.client, last.client));
+  } else {
+    add_health(last.client, document);
   }
   if (last.arrivals.kind == load::ArrivalKind::closed) {
-    text += "a closed loop sends less while a server is slow: its times say nothing of what users would wait\n";
+    document.paragraph(
+        "a closed loop sends less while a server is slow: its times say nothing of what users would wait");
   }
-  if (result.certification) text += certification_text(*result.certification);
+  if (result.certification) document.paragraph(certification_text(*result.certification));
   if (result.price_per_million_output_tokens) {
-    text += fmt::format("{:.4g} per million output tokens at {:.4g} an hour\n", *result.price_per_million_output_tokens,
-                        *result.price_per_hour);
+    document.paragraph(fmt::format("{:.4g} per million output tokens at {:.4g} an hour",
+                                   *result.price_per_million_output_tokens, *result.price_per_hour));
   }
-  if (result.campaign) text += fmt::format("kept as campaign {}\n", result.campaign->substr(0, 8));
-  if (last.stopped) text += "stopped early: what was due by then is shown and not kept\n";
-  return text;
+  if (result.campaign) document.paragraph(fmt::format("kept as campaign {}", result.campaign->substr(0, 8)));
+  if (last.stopped) document.paragraph("stopped early: what was due by then is shown and not kept");
+  return document;
 }
 
 }  // namespace assay::report

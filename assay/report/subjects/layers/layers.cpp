@@ -1,4 +1,4 @@
-#include "assay/report/subjects/layers.hpp"
+#include "assay/report/subjects/layers/layers.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "assay/report/subjects/layers.hpp"
+#include "assay/report/subjects/layers/layers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

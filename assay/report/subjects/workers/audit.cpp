@@ -1,0 +1,35 @@
+#include "assay/report/subjects/workers/audit.hpp"
+
+#include <algorithm>
+
+#include "assay/report/table.hpp"
+
+namespace assay::report {
+namespace {
+
+std::string shown_judgement(vet::Judgement judgement) {
+  if (judgement == vet::Judgement::alarm) return "ALARM";
+  return judgement == vet::Judgement::ok ? "ok" : "not tried";
+}
+
+}  // namespace
+
+Document audit_document(const vet::AuditResult& result) {
+  Document document;
+  Table table({{"check"}, {"result"}, {"expected"}, {"seen"}});
+  for (const auto& check : result.checks) {
+    table.add({check.name, shown_judgement(check.judgement), check.expected, check.seen});
+  }
+  document.add(table);
+  document.gap();
+  for (const auto& check : result.checks) document.term(check.name, check.rule);
+  document.gap();
+  const auto alarms = std::count_if(result.checks.begin(), result.checks.end(),
+                                    [](const auto& check) { return check.judgement == vet::Judgement::alarm; });
+  document.paragraph(alarms == 0 ? fmt::format("{}=={}: no alarm", result.worker, result.release)
+                                 : fmt::format("{}=={}: {} of {} checks raise an alarm ({} rounds)", result.worker,
+                                               result.release, alarms, result.checks.size(), result.rounds));
+  return document;
+}
+
+}  // namespace assay::report
