@@ -1,5 +1,6 @@
 """What every figure shares: where the build is, a private place to work, and the line of JSON that ends it."""
 
+import importlib.util
 import json
 import math
 import os
@@ -36,6 +37,18 @@ class Workplace:
         env["ASSAY_HOST_LOCK"] = str(self.path / "host.lock")
         env.update({k: str(v) for k, v in more.items()})
         return env
+
+    def framework_environment(self, **more):
+        """The same, with the frameworks that are installed for the caller."""
+        kept = {k: os.environ[k] for k in ("ASSAY_ENVIRONMENTS",) if k in os.environ}
+        return self.environment(**kept, **more)
+
+
+def use_python_with(module):
+    """Goes on in the project's own environment, where this Python does not have the module."""
+    python = ROOT / ".venv" / "bin" / "python"
+    if importlib.util.find_spec(module) is None and python.exists() and pathlib.Path(sys.prefix) != python.parents[1]:
+        os.execv(python, [str(python), *sys.argv])
 
 
 def run(argv, env, check=True, timeout=600):

@@ -75,9 +75,7 @@ class VllmServer(ModelServer):
     """vLLM in the environment of its worker, which serves the weights of the GGUF file under the name `random`."""
 
     def __init__(self, place, model):
-        env = place.environment()
-        if "ASSAY_ENVIRONMENTS" in os.environ:
-            env["ASSAY_ENVIRONMENTS"] = os.environ["ASSAY_ENVIRONMENTS"]
+        env = place.framework_environment()
         python = pathlib.Path(figure.installed_worker(env, "vllm")["environment_folder"], "bin", "python")
         argv = [python, VLLM, model, place.path / "weights"]
         super().__init__("vLLM", lambda port: [*argv, port], 360, env, place.path / "vllm.log")
