@@ -43,6 +43,8 @@ struct ThreadSetting {
   std::int64_t inter_op = 1;    ///< operators at once
   std::int64_t intra_op = 1;    ///< threads of one operator
   std::optional<double> quota;  ///< CPUs; null: all
+
+  bool operator==(const ThreadSetting&) const = default;
 };
 
 template <typename V>

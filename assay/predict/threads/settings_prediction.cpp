@@ -3,20 +3,12 @@
 #include <algorithm>
 
 namespace assay::predict {
-namespace {
-
-bool same_threads(const ThreadSetting& a, const ThreadSetting& b) {
-  return a.inter_op == b.inter_op && a.intra_op == b.intra_op;
-}
-
-}  // namespace
 
 void predict_settings(SettingsPrediction& prediction, const ThreadChoices& choices) {
   auto settings = choices.settings;
   std::optional<std::size_t> guideline;
   if (choices.guideline) {
-    const auto found = std::find_if(settings.begin(), settings.end(),
-                                    [&](const auto& one) { return same_threads(one, *choices.guideline); });
+    const auto found = std::find(settings.begin(), settings.end(), *choices.guideline);
     guideline = static_cast<std::size_t>(found - settings.begin());
     if (found == settings.end()) settings.push_back(*choices.guideline);
   }

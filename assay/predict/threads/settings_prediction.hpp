@@ -62,7 +62,7 @@ void describe(V& v, SettingsPrediction& p) {
 struct ThreadChoices {
   std::vector<ThreadSetting> settings;  ///< without a quota
   std::vector<std::optional<double>> quotas{std::nullopt};
-  std::optional<ThreadSetting> guideline;  ///< compared too
+  std::optional<ThreadSetting> guideline;  ///< compared too; without a quota
 };
 
 /// Fills predictions and chosen from operators, laws and machine: for each quota every setting, in the order given.

@@ -8,6 +8,7 @@
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/hash.hpp"
 #include "assay/core/text/naming.hpp"
+#include "assay/core/text/number.hpp"
 #include "assay/network/network.hpp"
 #include "assay/platform/machine/machine.hpp"
 #include "assay/predict/threads/settings_prediction.hpp"
@@ -39,9 +40,8 @@ std::vector<std::optional<double>> quotas_of(const PredictedSettingsRequest& req
       quotas.emplace_back();
       continue;
     }
-    char* rest = nullptr;
-    const double cpus = std::strtod(item.c_str(), &rest);
-    if (item.empty() || *rest != '\0' || !(cpus > 0) || !std::isfinite(cpus)) {
+    const auto cpus = parse_number<double>(item);
+    if (!cpus || !(*cpus > 0) || !std::isfinite(*cpus)) {
       fail(ErrorKind::usage, "--quota: {} is not a number of CPUs. Write 0.5,1,1.5, or all for no quota.", shown(item));
     }
     quotas.emplace_back(cpus);
@@ -155,25 +155,24 @@ predict::ThreadLaws laws_in(const std::string& path) {
   });
 }
 
+/// What is not set has one pool, with a thread for each core.
+predict::ThreadSetting threads_of(const Settings& settings, std::int64_t cores) {
+  return {settings.inter_op.value_or(1), settings.intra_op.value_or(cores), {}};
+}
+
 /// Every number of threads that a search would try, on the machine that it is about.
 std::vector<predict::ThreadSetting> choices_of(const report::TunePlan& plan, std::int64_t cores) {
   std::vector<predict::ThreadSetting> settings;
   for (const auto& trial : plan.space.candidates) {
-    const auto& s = trial.settings;
-    const predict::ThreadSetting one{s.inter_op.value_or(1), s.intra_op.value_or(cores), {}};
-    const bool known = std::any_of(settings.begin(), settings.end(), [&](const auto& other) {
-      return other.inter_op == one.inter_op && other.intra_op == one.intra_op;
-    });
-    if (!known) settings.push_back(one);
+    const auto one = threads_of(trial.settings, cores);
+    if (std::find(settings.begin(), settings.end(), one) == settings.end()) settings.push_back(one);
   }
   return settings;
 }
 
 std::optional<predict::ThreadSetting> guideline_of(const report::TunePlan& plan, std::int64_t cores) {
   for (const auto& rival : plan.candidates.rivals) {
-    if (rival.baseline.name != "paper") continue;
-    const auto& s = rival.baseline.settings;
-    return predict::ThreadSetting{s.inter_op.value_or(1), s.intra_op.value_or(cores), {}};
+    if (rival.baseline.name == "paper") return threads_of(rival.baseline.settings, cores);
   }
   return {};
 }
