@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -39,6 +40,10 @@ struct AuditResult {
   std::string release;
   std::int64_t rounds = 0;  ///< each in processes of its own; three where two did not agree on every check
   std::vector<AuditCheck> checks;
+
+  std::int64_t alarms() const {  ///< checks that raise one
+    return std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.judgement == Judgement::alarm; });
+  }
 };
 
 template <typename V>

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "assay/measure/agent/host_lock.hpp"
@@ -39,10 +38,8 @@ int audit(const AuditFlags& flags) {
   const measure::RunDirectory folder(measure::default_run_root(), fmt::format("audit-{}", getpid()));
   request.folder = folder.path();
   const auto result = vet::audit(request);
-  const auto alarms = std::count_if(result.checks.begin(), result.checks.end(),
-                                    [](const auto& c) { return c.judgement == vet::Judgement::alarm; });
   answer(flags.answer, report::audit_document(result), [&] { return to_json(result); });
-  return alarms == 0 ? 0 : kExitGate;
+  return result.alarms() == 0 ? 0 : kExitGate;
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "assay/report/subjects/workers/audit.hpp"
 
-#include <algorithm>
-
 #include "assay/report/table.hpp"
 
 namespace assay::report {
@@ -24,8 +22,7 @@ Document audit_document(const vet::AuditResult& result) {
   document.gap();
   for (const auto& check : result.checks) document.term(check.name, check.rule);
   document.gap();
-  const auto alarms = std::count_if(result.checks.begin(), result.checks.end(),
-                                    [](const auto& check) { return check.judgement == vet::Judgement::alarm; });
+  const auto alarms = result.alarms();
   document.paragraph(alarms == 0 ? fmt::format("{}=={}: no alarm", result.worker, result.release)
                                  : fmt::format("{}=={}: {} of {} checks raise an alarm ({} rounds)", result.worker,
                                                result.release, alarms, result.checks.size(), result.rounds));
