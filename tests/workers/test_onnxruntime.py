@@ -224,7 +224,7 @@ def test_layers_say_what_each_node_took(worker):
 
 def test_layers_of_a_profile():
     """Recorded from ONNX Runtime: a convolution and its relu are one kernel named after the relu, and the kernel that
-    brings its output into order, whose name is no node's, belongs to it."""
+    brings its output into order, whose name is not that of a node, belongs to it."""
     checks = (
         "import json, sys; sys.path[:0] = [%r, %r]\n"
         "from assay_onnxruntime import profile\n"

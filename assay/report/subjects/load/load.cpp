@@ -48,7 +48,7 @@ void add_volume(const LoadPoint& point, Document& document) {
   document.paragraph(text);
   if (point.chunks && !point.output_tokens) {
     document.paragraph(fmt::format(
-        "{} pieces of text, and no `usage`: the server counts no tokens, so there is no tpot", *point.chunks));
+        "{} pieces of text, and no `usage`: the server does not report tokens, so tpot is not known", *point.chunks));
   }
   if (point.cached_tokens.value_or(0) > 0 && point.input_tokens.value_or(0) > 0) {
     document.paragraph(
