@@ -99,6 +99,10 @@ std::string format_duration(double nanoseconds) {
   return in_unit(nanoseconds, kUnits);
 }
 
+std::string format_seconds(double seconds) {
+  return format_duration(1e9 * seconds);
+}
+
 std::string format_rate(double per_second) {
   static constexpr std::array<Unit, 4> kUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
   return in_unit(per_second, kUnits);

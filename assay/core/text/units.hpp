@@ -8,6 +8,9 @@ namespace assay {
 /// 1234567 ns -> "1.235 ms": four significant digits, the unit a person would choose.
 std::string format_duration(double nanoseconds);
 
+/// 0.001234567 s -> "1.235 ms": the same, of seconds.
+std::string format_seconds(double seconds);
+
 /// 12345.6 per second -> "12.35k/s".
 std::string format_rate(double per_second);
 

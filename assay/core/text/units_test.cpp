@@ -10,6 +10,7 @@ namespace {
 
 TEST(FormatDuration, ChoosesTheUnitAPersonWouldAndFourDigits) {
   EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_seconds(0.0015), "1.5 ms");
   EXPECT_EQ(format_duration(12), "12 ns");
   EXPECT_EQ(format_duration(999.9), "999.9 ns");
   EXPECT_EQ(format_duration(1000), "1 us");

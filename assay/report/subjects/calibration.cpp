@@ -8,14 +8,10 @@
 namespace assay::report {
 namespace {
 
-std::string time_text(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 /// A latency at the least that is tried is one that the rows do not show.
 std::string latency_text(double seconds) {
   constexpr double kNotSeen = 2e-9;
-  return seconds < kNotSeen ? "not seen" : time_text(seconds);
+  return seconds < kNotSeen ? "not seen" : format_seconds(seconds);
 }
 
 std::string rate_text(double byte_seconds) {
@@ -37,7 +33,7 @@ Table jobs_table(const predict::ClusterCalibration& found) {
   Table table({{"job"}, {"host", right}, {"slow-down while sending", right}});
   for (const auto& [name, job] : found.constants.jobs) {
     const bool overlaps = std::find(found.no_overlap.begin(), found.no_overlap.end(), name) == found.no_overlap.end();
-    table.add({name, time_text(job.host_seconds), overlaps ? fmt::format("{:.2f}", job.slow_down) : "-"});
+    table.add({name, format_seconds(job.host_seconds), overlaps ? fmt::format("{:.2f}", job.slow_down) : "-"});
   }
   return table;
 }
@@ -53,10 +49,11 @@ Table calibrated_table(const predict::ClusterCalibration& found) {
                {"efficiency", right},
                {""}});
   for (const auto& point : found.points) {
-    table.add({point.job, point.link, std::to_string(point.devices), std::to_string(point.messages),
-               time_text(point.seconds),
-               point.low_seconds ? time_text(*point.low_seconds) + " to " + time_text(*point.high_seconds) : "",
-               fmt::format("{:.1f} %", 100 * point.efficiency), efficiency_bar(point.efficiency)});
+    table.add(
+        {point.job, point.link, std::to_string(point.devices), std::to_string(point.messages),
+         format_seconds(point.seconds),
+         point.low_seconds ? format_seconds(*point.low_seconds) + " to " + format_seconds(*point.high_seconds) : "",
+         fmt::format("{:.1f} %", 100 * point.efficiency), efficiency_bar(point.efficiency)});
   }
   return table;
 }

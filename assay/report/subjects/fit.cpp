@@ -114,8 +114,8 @@ std::string score_sentence(const model::Model& model, const model::Score& score)
 
 std::string prediction_sentence(const model::Prediction& prediction) {
   if (prediction.refused) return "No time is given: " + *prediction.refused + ".";
-  auto text = fmt::format("{} ({} to {})", format_duration(1e9 * *prediction.seconds),
-                          format_duration(1e9 * *prediction.low), format_duration(1e9 * *prediction.high));
+  auto text = fmt::format("{} ({} to {})", format_seconds(*prediction.seconds), format_seconds(*prediction.low),
+                          format_seconds(*prediction.high));
   if (prediction.doublings > 0) {
     text += fmt::format(", {:.1f} doublings beyond what was measured", prediction.doublings);
   }

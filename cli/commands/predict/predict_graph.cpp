@@ -68,7 +68,7 @@ void write_step_trace(const std::string& path, const predict::StepGraph& graph, 
   if (std::abs(made.seconds / row.seconds - 1) > .01) {
     said.notes.push_back(
         fmt::format("The schedule in {} takes {}: there are too few microbatches to fill the stages as the law has it.",
-                    shown_path(path), format_duration(1e9 * made.seconds)));
+                    shown_path(path), format_seconds(made.seconds)));
   }
 }
 

@@ -9,10 +9,6 @@
 namespace assay::report {
 namespace {
 
-std::string layer_time(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 Table longest_layers(const predict::LayerTable& table) {
   constexpr std::size_t kShown = 8;
   constexpr auto kToTheRight = Table::Align::right;
@@ -24,7 +20,7 @@ Table longest_layers(const predict::LayerTable& table) {
   for (const auto& layer : layers) {
     double bytes = 0;
     for (const double one : layer.gradient_bytes) bytes += one;
-    shown.add({layer.name, layer_time(layer.forward_seconds), layer_time(layer.backward_seconds),
+    shown.add({layer.name, format_seconds(layer.forward_seconds), format_seconds(layer.backward_seconds),
                format_bytes(static_cast<std::int64_t>(bytes))});
   }
   return shown;
@@ -40,8 +36,8 @@ void add_ranks(const predict::LayerTable& table, Document& document) {
                {"load", kToTheRight},
                {"file"}});
   for (const auto& rank : table.ranks) {
-    shown.add({std::to_string(rank.rank), layer_time(rank.forward_seconds), layer_time(rank.backward_seconds),
-               layer_time(rank.update_seconds), layer_time(rank.load_seconds), rank.file});
+    shown.add({std::to_string(rank.rank), format_seconds(rank.forward_seconds), format_seconds(rank.backward_seconds),
+               format_seconds(rank.update_seconds), format_seconds(rank.load_seconds), rank.file});
   }
   document.gap();
   document.add(shown);
@@ -58,9 +54,9 @@ void add_ranks(const predict::LayerTable& table, Document& document) {
 Document layer_table_document(const predict::LayerTable& table) {
   Document document;
   document.paragraph(fmt::format("{} layers: forward {}, backward {}, update {}, load {}; {:.4g} MB of gradients",
-                                 table.layers.size(), layer_time(table.forward_seconds()),
-                                 layer_time(table.backward_seconds()), layer_time(table.update_seconds),
-                                 layer_time(table.load_seconds), 1e-6 * table.gradient_bytes()));
+                                 table.layers.size(), format_seconds(table.forward_seconds()),
+                                 format_seconds(table.backward_seconds()), format_seconds(table.update_seconds),
+                                 format_seconds(table.load_seconds), 1e-6 * table.gradient_bytes()));
   document.gap();
   document.add(longest_layers(table));
   if (!table.ranks.empty()) add_ranks(table, document);

@@ -14,7 +14,7 @@ std::string long_duration(double seconds) {
   constexpr double kDay = 24 * kHour;
   if (seconds >= 2 * kDay) return fmt::format("{:.4g} days", seconds / kDay);
   if (seconds >= 2 * kHour) return fmt::format("{:.4g} h", seconds / kHour);
-  return format_duration(1e9 * seconds);
+  return format_seconds(seconds);
 }
 
 std::string memory_size(double bytes) {

@@ -10,10 +10,6 @@
 namespace assay::report {
 namespace {
 
-std::string step_text(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 std::string memory_text(const predict::RowPrediction& row) {
   constexpr double kMostShownBytes = 9e18;
   const auto text = format_bytes(static_cast<std::int64_t>(std::min(row.memory_bytes, kMostShownBytes)));
@@ -42,9 +38,9 @@ Table jobs_table(const predict::RowsPrediction& said) {
   };
   for (const auto& row : said.rows) {
     add_refused_before(row.row);
-    table.add({std::to_string(row.row), row.model, row.device, std::to_string(row.devices), step_text(row.seconds),
-               step_text(row.low_seconds) + " to " + step_text(row.high_seconds),
-               row.measured_seconds ? step_text(*row.measured_seconds) : "",
+    table.add({std::to_string(row.row), row.model, row.device, std::to_string(row.devices), format_seconds(row.seconds),
+               format_seconds(row.low_seconds) + " to " + format_seconds(row.high_seconds),
+               row.measured_seconds ? format_seconds(*row.measured_seconds) : "",
                row.error ? fmt::format("{:+.1f} %", 100 * *row.error) : "", memory_text(row),
                fmt::format("{:.1f} %", 100 * row.utilization), name_of(row.limit)});
   }
@@ -73,7 +69,7 @@ Table step_parts(const predict::RowPrediction& row) {
   for (const auto& [name, seconds] : parts) {
     if (!(seconds > 0)) continue;
     const double share = seconds / t.seconds;
-    table.add({name, step_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
+    table.add({name, format_seconds(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
   }
   return table;
 }
@@ -143,7 +139,7 @@ Document job_prediction_document(const predict::RowsPrediction& said) {
     if (!one.simulated_seconds) continue;
     document.gap();
     document.paragraph(fmt::format("Simulated on {} devices: {} ({:+.1f} %).", one.devices,
-                                   step_text(*one.simulated_seconds),
+                                   format_seconds(*one.simulated_seconds),
                                    100 * (*one.simulated_seconds / one.seconds - 1)));
   }
   document.gap();

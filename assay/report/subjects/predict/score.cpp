@@ -15,7 +15,7 @@ using predict::TruthKind;
 
 std::string scored_range(const predict::ScoredPoint& point) {
   if (point.range == RangeKind::none) return "-";
-  return format_duration(1e9 * point.low_seconds) + " to " + format_duration(1e9 * point.high_seconds);
+  return format_seconds(point.low_seconds) + " to " + format_seconds(point.high_seconds);
 }
 
 std::string truth_text(const predict::ScoredPoint& point) {
@@ -41,8 +41,8 @@ Table scores_table(const predict::PredictionScore& score) {
                {"of", left, 5}});
   for (const auto& point : score.points) {
     table.add({point.prediction, point.network, point.cluster, std::to_string(point.devices),
-               std::to_string(point.batch), format_duration(1e9 * point.predicted_seconds), scored_range(point),
-               format_duration(1e9 * point.measured_seconds), fmt::format("{:+.1f} %", 100 * point.error),
+               std::to_string(point.batch), format_seconds(point.predicted_seconds), scored_range(point),
+               format_seconds(point.measured_seconds), fmt::format("{:+.1f} %", 100 * point.error),
                !point.inside   ? "-"
                : *point.inside ? "yes"
                                : "no",

@@ -11,10 +11,6 @@ namespace {
 using predict::CapacityOption;
 using predict::ServiceAnswer;
 
-std::string time_text(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 std::string load_text(const ServiceAnswer& answer) {
   auto text = answer.rate_per_second ? fmt::format("{:.4g} requests/s", *answer.rate_per_second)
                                      : fmt::format("{} clients", answer.concurrency.value_or(1));
@@ -22,7 +18,7 @@ std::string load_text(const ServiceAnswer& answer) {
   if (answer.lengths) text += " on average";
   if (answer.length_width) text += fmt::format(", {}:{:g}", name_of(*answer.lengths), *answer.length_width);
   for (const auto& limit : answer.limits) {
-    text += fmt::format(", {} p{:g} < {}", name_of(limit.time), 100 * limit.quantile, time_text(limit.seconds));
+    text += fmt::format(", {} p{:g} < {}", name_of(limit.time), 100 * limit.quantile, format_seconds(limit.seconds));
   }
   return text;
 }
@@ -55,8 +51,8 @@ Table options_table(const ServiceAnswer& answer) {
         std::to_string(one.tensor),
         replicas_text(one),
         std::to_string(one.devices),
-        time_text(one.first_token_seconds.p50) + ", " + time_text(one.first_token_seconds.p99),
-        time_text(one.token_seconds.p50) + ", " + time_text(one.token_seconds.p99),
+        format_seconds(one.first_token_seconds.p50) + ", " + format_seconds(one.first_token_seconds.p99),
+        format_seconds(one.token_seconds.p50) + ", " + format_seconds(one.token_seconds.p99),
         fmt::format("{:.1f}", one.mean_batch),
         fmt::format("{:.0f} %", 100 * one.busy),
         fmt::format("{:.3g}", one.device_hours_per_million_tokens),
@@ -88,15 +84,15 @@ void add_best(Document& document, const ServiceAnswer& answer) {
   if (best.rate_per_server)
     text += fmt::format("; one server holds {:.3g} requests/s within the limits", *best.rate_per_server);
   document.paragraph(text + ".");
-  document.paragraph(
-      fmt::format("{} limits it: a decode step of {:.0f} sequences takes {}, of which {} are products, {} "
-                  "attention, {} sums over the split and {} the software's own; {:.0f} % of the busy time "
-                  "goes to prompts. A server has room for {:.0f} sequences.",
-                  best.limit, std::max(1.0, best.mean_batch), time_text(best.step.total() + best.fixed_seconds),
-                  time_text(best.step.products + best.step.head), time_text(best.step.attention),
-                  time_text(best.step.collectives), time_text(best.fixed_seconds), 100 * best.prompt_share, best.room));
+  document.paragraph(fmt::format(
+      "{} limits it: a decode step of {:.0f} sequences takes {}, of which {} are products, {} "
+      "attention, {} sums over the split and {} the software's own; {:.0f} % of the busy time "
+      "goes to prompts. A server has room for {:.0f} sequences.",
+      best.limit, std::max(1.0, best.mean_batch), format_seconds(best.step.total() + best.fixed_seconds),
+      format_seconds(best.step.products + best.step.head), format_seconds(best.step.attention),
+      format_seconds(best.step.collectives), format_seconds(best.fixed_seconds), 100 * best.prompt_share, best.room));
   document.paragraph(fmt::format("A prompt waits {} in the queue in the median, and {} at p99.",
-                                 time_text(best.queue_seconds.p50), time_text(best.queue_seconds.p99)));
+                                 format_seconds(best.queue_seconds.p50), format_seconds(best.queue_seconds.p99)));
   if (answer.advice.empty()) return;
   document.heading("What would help, by how much more one server then holds");
   for (const auto& one : answer.advice) document.item(fmt::format("{:.2f} x  {}", one.gain, one.change));

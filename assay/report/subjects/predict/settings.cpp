@@ -12,10 +12,6 @@ using predict::ThreadSetting;
 
 constexpr std::size_t kMostSettings = 12;  // of one quota; JSON has all
 
-std::string predicted_step(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 std::string thread_numbers(const ThreadSetting& setting) {
   return fmt::format("inter_op={} intra_op={}", setting.inter_op, setting.intra_op);
 }
@@ -57,7 +53,7 @@ Table settings_table(const SettingsPrediction& prediction, const predict::Chosen
   Table table({{"inter_op", right}, {"intra_op", right}, {"step", right}, {"CPUs", right}, {"remark"}});
   for (const auto place : settings_rows(prediction, chosen)) {
     const auto& one = prediction.predictions[place];
-    table.add({std::to_string(one.setting.inter_op), std::to_string(one.setting.intra_op), predicted_step(one.seconds),
+    table.add({std::to_string(one.setting.inter_op), std::to_string(one.setting.intra_op), format_seconds(one.seconds),
                fmt::format("{:.1f}", one.cpu_seconds / one.seconds), setting_remark(chosen, place)});
   }
   return table;
@@ -68,14 +64,14 @@ void add_thread_laws(const SettingsPrediction& prediction, Document& out) {
   out.heading("Laws");
   for (const auto& [name, law] : {std::pair{"heavy operators", laws.heavy}, std::pair{"light operators", laws.light}}) {
     out.item(fmt::format("{}: {:.0f} % of their time is serial, and starting threads takes {}", name, 100 * law.serial,
-                         predicted_step(law.fork_seconds)));
+                         format_seconds(law.fork_seconds)));
   }
   if (laws.most_at_once) {
     out.item(fmt::format("{} runs {} operator{} at a time, whatever inter_op says", prediction.worker.name,
                          *laws.most_at_once, *laws.most_at_once == 1 ? "" : "s"));
   } else {
     out.item(
-        fmt::format("handing an operator to one of several pools takes {}", predicted_step(laws.handover_seconds)));
+        fmt::format("handing an operator to one of several pools takes {}", format_seconds(laws.handover_seconds)));
   }
   out.item(fmt::format("idle threads keep their CPU for {:.0f} % of the time, idle pools for {:.0f} %",
                        100 * laws.thread_spin, 100 * laws.pool_spin));
@@ -85,7 +81,7 @@ void add_thread_laws(const SettingsPrediction& prediction, Document& out) {
   for (const auto& point : prediction.law_points) {
     most = std::max({most, point.setting.inter_op, point.setting.intra_op});
     out.item(fmt::format("{}: {} measured, {} by these laws", thread_numbers(point.setting),
-                         predicted_step(point.measured_seconds), predicted_step(point.predicted_seconds)),
+                         format_seconds(point.measured_seconds), format_seconds(point.predicted_seconds)),
              2);
   }
   if (most != 0 && most < prediction.machine.cores) {
@@ -101,12 +97,12 @@ Document settings_prediction_document(const SettingsPrediction& prediction) {
   out.paragraph(fmt::format("{} on {} {}: predicted for {}", title(prediction.workload), prediction.worker.name,
                             prediction.worker.release, thread_machine(prediction)));
   out.paragraph(fmt::format("On one thread a step takes {}; its longest chain of operators takes {}.",
-                            predicted_step(prediction.alone_seconds), predicted_step(prediction.critical_seconds)));
+                            format_seconds(prediction.alone_seconds), format_seconds(prediction.critical_seconds)));
   for (const auto& chosen : prediction.chosen) {
     const auto& fastest = prediction.predictions.at(static_cast<std::size_t>(chosen.fastest));
     const auto quota = chosen.quota ? fmt::format("Quota of {:g} CPUs: ", *chosen.quota) : "";
     out.heading(
-        fmt::format("{}{}, {} a step", quota, thread_numbers(fastest.setting), predicted_step(fastest.seconds)));
+        fmt::format("{}{}, {} a step", quota, thread_numbers(fastest.setting), format_seconds(fastest.seconds)));
     out.add(settings_table(prediction, chosen));
   }
   const auto rows = prediction.predictions.size() / std::max<std::size_t>(prediction.chosen.size(), 1);

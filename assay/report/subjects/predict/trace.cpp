@@ -13,10 +13,6 @@ using predict::TraceCauseKind;
 using predict::TraceExplanation;
 using Align = Table::Align;
 
-std::string step_time_text(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 std::string share_text(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
@@ -34,10 +30,10 @@ std::string slow_rank_text(const SlowRank& slow, double saved) {
   auto text = fmt::format("Rank {} is slow: the others wait for it, and the step would be {} shorter were it as fast.",
                           slow.rank, share_text(saved));
   if (!slow.where.empty()) {
-    text += fmt::format(" It spends {} more of a step on {} than the others", step_time_text(slow.more_seconds),
+    text += fmt::format(" It spends {} more of a step on {} than the others", format_seconds(slow.more_seconds),
                         slow.where == "host" ? "a host that launches late" : slow.where);
     if (!slow.kernel.empty()) {
-      text += fmt::format(", {} of it in {}", step_time_text(slow.kernel_seconds), short_name(slow.kernel));
+      text += fmt::format(", {} of it in {}", format_seconds(slow.kernel_seconds), short_name(slow.kernel));
     }
     text += ".";
   }
@@ -124,7 +120,7 @@ void add_ranks(Document& out, const TraceExplanation& e) {
                {"input", Align::right},
                {"waiting", Align::right}});
   for (const auto& rank : e.ranks) {
-    table.add({std::to_string(rank.rank), step_time_text(rank.step_seconds), share_text(rank.compute),
+    table.add({std::to_string(rank.rank), format_seconds(rank.step_seconds), share_text(rank.compute),
                share_text(rank.exposed_communication), share_text(rank.overlapped_communication),
                share_text(rank.copies), share_text(rank.idle), share_text(rank.host_bound), share_text(rank.input),
                share_text(rank.waiting)});
@@ -144,20 +140,20 @@ void add_path(Document& out, const TraceExplanation& e) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, share_text(share));
   }
   out.gap();
-  out.paragraph(fmt::format("Critical path of {} a step: {}.", step_time_text(e.path_step_seconds), text));
+  out.paragraph(fmt::format("Critical path of {} a step: {}.", format_seconds(e.path_step_seconds), text));
 }
 
 void add_what_ifs(Document& out, const TraceExplanation& e) {
   out.heading("What if, by a replay of this trace");
   Table table({{"change"}, {"step", Align::right}, {"shorter by", Align::right}});
   const auto row = [&](const std::string& change, double seconds) {
-    table.add({change, step_time_text(seconds), share_text(std::max(0.0, 1 - seconds / e.replayed_step_seconds))});
+    table.add({change, format_seconds(seconds), share_text(std::max(0.0, 1 - seconds / e.replayed_step_seconds))});
   };
   row("as it is", e.replayed_step_seconds);
   for (const auto& one : e.what_ifs) row(one.change, one.step_seconds);
   out.add(std::move(table));
   out.paragraph(fmt::format("The replay of the step as it is takes {} ({:+.2f} % of the trace's own).",
-                            step_time_text(e.replayed_step_seconds),
+                            format_seconds(e.replayed_step_seconds),
                             100 * (e.replayed_step_seconds / e.step_seconds - 1)));
 }
 
@@ -165,7 +161,7 @@ void add_kernels(Document& out, const TraceExplanation& e) {
   out.heading("Longest kernels and copies of a step");
   Table table({{"name"}, {"calls", Align::right}, {"time", Align::right}});
   for (const auto& kernel : e.kernels) {
-    table.add({short_name(kernel.name), fmt::format("{:.4g}", kernel.count), step_time_text(kernel.seconds)});
+    table.add({short_name(kernel.name), fmt::format("{:.4g}", kernel.count), format_seconds(kernel.seconds)});
   }
   out.add(std::move(table));
 }
@@ -178,7 +174,7 @@ Document trace_document(const TraceExplanation& explanation) {
   out.paragraph(
       fmt::format("{} of {}: {} a step", e.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", e.ranks.size()),
                   e.steps_are_marked ? fmt::format("{} steps", e.steps) : std::string("a trace without marked steps"),
-                  step_time_text(e.step_seconds)));
+                  format_seconds(e.step_seconds)));
   out.gap();
   add_causes(out, e);
   add_ranks(out, e);

@@ -9,10 +9,6 @@
 namespace assay::report {
 namespace {
 
-std::string span_text(double seconds) {
-  return format_duration(1e9 * seconds);
-}
-
 std::string bytes_text(double bytes) {
   constexpr double kMostShown = 9e18;  // sizes that people state may come to more than an integer holds
   return format_bytes(static_cast<std::int64_t>(std::min(bytes, kMostShown)));
@@ -43,8 +39,8 @@ Table plans_table(const predict::TransformerPrediction& said) {
     std::vector<std::string> cells{std::to_string(point.devices),
                                    split_text(point.plan),
                                    fmt::format("{} of {}", point.plan.microbatches(), point.plan.microbatch),
-                                   span_text(point.step.seconds),
-                                   span_text(point.low_seconds) + " to " + span_text(point.high_seconds),
+                                   format_seconds(point.step.seconds),
+                                   format_seconds(point.low_seconds) + " to " + format_seconds(point.high_seconds),
                                    fmt::format("{:.4g}", point.sequences_per_second),
                                    fmt::format("{:.1f} %", 100 * point.step.utilization),
                                    fmt::format("{:.1f} %", 100 * point.step.bubble_seconds / point.step.seconds),
@@ -72,7 +68,7 @@ Table parts_table(const predict::TransformerPoint& point) {
   for (const auto& [name, seconds] : parts) {
     if (!(seconds > 0)) continue;
     const double share = seconds / step.seconds;
-    table.add({name, span_text(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
+    table.add({name, format_seconds(seconds), fmt::format("{:.1f} %", 100 * share), efficiency_bar(share)});
   }
   return table;
 }
