@@ -6,10 +6,12 @@ import math
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "dev")).resolve()
@@ -26,6 +28,8 @@ class Workplace:
         (self.path / "tmp").mkdir()
 
     def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended and removed
         return self
 
     def __exit__(self, *_):
