@@ -1,5 +1,7 @@
 #include "cli/command_tree.hpp"
 
+#include "assay/core/text/items.hpp"
+
 namespace assay::cli {
 namespace {
 
@@ -8,13 +10,8 @@ std::vector<std::string> choices_in(const std::string& type) {
   const auto begin = type.find(":{");
   const auto end = type.find('}', begin == std::string::npos ? 0 : begin);
   if (begin == std::string::npos || end == std::string::npos) return {};
-  std::vector<std::string> choices;
-  for (std::size_t at = begin + 2; at < end;) {
-    const auto comma = std::min(type.find(',', at), end);
-    choices.push_back(type.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return choices;
+  const auto choices = items_of(std::string_view(type).substr(begin + 2, end - begin - 2));
+  return {choices.begin(), choices.end()};
 }
 
 /// What an argument and a flag have alike.

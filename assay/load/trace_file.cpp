@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "assay/core/text/items.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/load/queries/schedule.hpp"
 
@@ -18,19 +19,6 @@ std::string_view take_line(std::string_view& text) {
   text.remove_prefix(std::min(end + 1, text.size()));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-std::vector<std::string_view> cells_of_line(std::string_view line) {
-  std::vector<std::string_view> cells;
-  while (true) {
-    const auto end = std::min(line.find(','), line.size());
-    auto cell = line.substr(0, end);
-    while (cell.starts_with(' ')) cell.remove_prefix(1);
-    while (cell.ends_with(' ')) cell.remove_suffix(1);
-    cells.push_back(cell);
-    if (end == line.size()) return cells;
-    line.remove_prefix(end + 1);
-  }
 }
 
 std::size_t column_of(const std::vector<std::string_view>& header, std::string_view name) {
@@ -56,7 +44,7 @@ Number number_of(std::string_view cell, Number most, std::size_t line, const cha
 }  // namespace
 
 std::vector<TraceRow> parse_trace(std::string_view text) {
-  const auto header = cells_of_line(take_line(text));
+  const auto header = items_of(take_line(text));
   const auto seconds = column_of(header, "seconds");
   const auto input = column_of(header, "input");
   const auto output = column_of(header, "output");
@@ -65,7 +53,7 @@ std::vector<TraceRow> parse_trace(std::string_view text) {
   for (std::size_t number = 2; !text.empty(); ++number) {
     const auto line = take_line(text);
     if (line.empty()) continue;
-    const auto cells = cells_of_line(line);
+    const auto cells = items_of(line);
     if (cells.size() != header.size()) {
       fail(ErrorKind::bad_input, "line {}: {} cells where the first line has {}.", number, cells.size(), header.size());
     }

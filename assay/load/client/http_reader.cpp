@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "assay/core/text/items.hpp"
 #include "assay/core/text/number.hpp"
 
 namespace assay::load {
@@ -22,15 +23,8 @@ bool same_name(std::string_view a, std::string_view b) {
 
 /// Whether a list such as "Keep-Alive, close" has a word.
 bool has_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const auto end = std::min(list.find(','), list.size());
-    auto one = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
-    while (one.starts_with(' ') || one.starts_with('\t')) one.remove_prefix(1);
-    while (one.ends_with(' ') || one.ends_with('\t')) one.remove_suffix(1);
-    if (same_name(one, word)) return true;
-  }
-  return false;
+  const auto words = items_of(list);
+  return std::any_of(words.begin(), words.end(), [&](auto one) { return same_name(one, word); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/items.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
 #include "assay/load/server/null_server.hpp"
@@ -19,11 +20,9 @@ NullService parse_null_service(const std::string& text) {
                                                                  {"gap", &NullService::gap_ns},
                                                                  {"stall-at", &NullService::stall_at_ns},
                                                                  {"stall", &NullService::stall_ns}};
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(','), rest.size());
-    const std::string part(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (text.empty()) return service;
+  for (const auto item : items_of(text)) {
+    const std::string part(item);
     const auto equals = std::min(part.find('='), part.size());
     const auto name = part.substr(0, equals);
     const auto value = equals < part.size() ? part.substr(equals + 1) : "";

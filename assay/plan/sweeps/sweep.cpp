@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "assay/core/error.hpp"
+#include "assay/core/text/items.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/core/text/units.hpp"
 
@@ -112,19 +113,14 @@ std::vector<std::int64_t> sweep_sizes(const std::string& text, const std::string
 
 std::vector<std::string> sweep_words(const std::string& text, const std::string& what) {
   std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const std::size_t begin = std::min(text.find_first_not_of(" \t", at), comma);
-    std::size_t end = comma;
-    while (end > begin && (text[end - 1] == ' ' || text[end - 1] == '\t')) --end;
-    if (begin == end) {
+  for (const auto item : items_of(text)) {
+    if (item.empty()) {
       fail(ErrorKind::usage, "{}: {} has an empty item. Put a value on both sides of every comma.", what, shown(text));
     }
     if (words.size() == kMostSweepValues) {
       fail(ErrorKind::usage, "{}: more than {} values. Split the list.", what, kMostSweepValues);
     }
-    words.push_back(text.substr(begin, end - begin));
-    at = comma + 1;
+    words.emplace_back(item);
   }
   return words;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "assay/core/text/items.hpp"
 #include "assay/store/stores/postgres/libpq.hpp"
 
 namespace assay::store::postgres {
@@ -31,12 +32,8 @@ std::string setting(const std::map<std::string, std::string>& said, const char* 
 }
 
 bool all_local(const std::string& hosts) {
-  for (std::size_t at = 0; at <= hosts.size();) {
-    const auto end = std::min(hosts.find(',', at), hosts.size());
-    if (!is_local_host(hosts.substr(at, end - at))) return false;
-    at = end + 1;
-  }
-  return true;
+  const auto all = items_of(hosts);
+  return std::all_of(all.begin(), all.end(), [](auto host) { return is_local_host(std::string(host)); });
 }
 
 }  // namespace
