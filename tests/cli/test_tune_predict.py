@@ -4,9 +4,11 @@ An operator takes t (s + (1 - s) / p) + fork on p threads (fork where p > 1), wi
 products and 1 for all others. Before each are 5 us, and 50 us more with several pools, which run nothing at once.
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -216,3 +218,20 @@ REFUSED = {
 def test_what_cannot_be_predicted_is_refused_by_name(tune, case):
     argv, part = REFUSED[case]
     assert part in tune(*argv, code=2).stderr
+
+
+def test_it_says_that_only_disturbed_runs_were_at_hand(predicted, place, tune):
+    assert predicted()["disturbed_settings"] == 0
+    shutil.copy(place / "assay.db", place / "disturbed.db")
+    with contextlib.closing(sqlite3.connect(place / "disturbed.db")) as database, database:
+        rows = database.execute("SELECT key, json FROM record ORDER BY key").fetchall()
+        for key, text in rows:
+            record = json.loads(text)
+            record["validity"] = {"trusted": False, "reasons": []}
+            database.execute("UPDATE record SET trusted = 0, json = ? WHERE key = ?", (json.dumps(record), key))
+    store = ("--store", "disturbed.db")
+    found = predicted(*store)
+    assert found["disturbed_settings"] == 1 + len(found["law_points"])
+    assert found["alone_seconds"] == predicted()["alone_seconds"]
+    told = tune(*NETWORK, *QUICK, "--predict", *store).stdout
+    assert f"{found['disturbed_settings']} of the measured settings had disturbed runs alone" in told

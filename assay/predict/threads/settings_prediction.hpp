@@ -35,8 +35,9 @@ struct SettingsPrediction {
   ThreadLaws laws;
   std::vector<ThreadLawPoint> law_points;  ///< empty: the laws were given
   std::vector<OperatorTime> operators;
-  double alone_seconds = 0;     ///< a step on one thread, as measured
-  double critical_seconds = 0;  ///< of it, the longest chain of operators
+  std::int64_t disturbed_settings = 0;  ///< of those that were measured, without a run that was not disturbed
+  double alone_seconds = 0;             ///< a step on one thread, as measured
+  double critical_seconds = 0;          ///< of it, the longest chain of operators
   std::vector<ThreadPrediction> predictions;
   std::vector<ChosenSetting> chosen;  ///< one for each quota
 };
@@ -52,6 +53,7 @@ void describe(V& v, SettingsPrediction& p) {
   required(v, "laws", p.laws);
   required(v, "law_points", p.law_points);
   required(v, "operators", p.operators);
+  required(v, "disturbed_settings", p.disturbed_settings);
   required(v, "alone_seconds", p.alone_seconds);
   required(v, "critical_seconds", p.critical_seconds);
   required(v, "predictions", p.predictions);

@@ -7,6 +7,7 @@
 #include "assay/core/clock.hpp"
 #include "assay/core/text/file.hpp"
 #include "assay/core/text/hash.hpp"
+#include "assay/core/text/items.hpp"
 #include "assay/core/text/naming.hpp"
 #include "assay/core/text/number.hpp"
 #include "assay/network/network.hpp"
@@ -32,17 +33,15 @@ std::vector<std::optional<double>> quotas_of(const PredictedSettingsRequest& req
   const auto& text = request.flags.quotas;
   if (text.empty()) return {request.plan.resources.quota};
   std::vector<std::optional<double>> quotas;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find(',', begin), text.size());
-    const auto item = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const auto item : items_of(text)) {
     if (item == "all") {
       quotas.emplace_back();
       continue;
     }
     const auto cpus = parse_number<double>(item);
     if (!cpus || !(*cpus > 0) || !std::isfinite(*cpus)) {
-      fail(ErrorKind::usage, "--quota: {} is not a number of CPUs. Write 0.5,1,1.5, or all for no quota.", shown(item));
+      fail(ErrorKind::usage, "--quota: {} is not a number of CPUs. Write 0.5,1,1.5, or all for no quota.",
+           shown(std::string(item)));
     }
     quotas.emplace_back(cpus);
   }
@@ -112,32 +111,45 @@ std::vector<AskedSetting> asked_for_laws(const PredictedSettingsRequest& request
   return asked;
 }
 
-/// Medians over the runs of a trial.
-predict::MeasuredSetting measured_setting(store::Store& store, const std::string& campaign, const AskedSetting& asked) {
+/// What the runs of a trial gave.
+struct SettingRuns {
   std::vector<double> steps;
   std::vector<double> cpus;
   std::map<std::string, std::vector<double>> nodes;
-  store.records({.campaign = campaign, .trial = trial_id(asked.trial)}, [&](const Record& record) {
-    if (record.outcome.kind != OutcomeKind::ok || !record.summary.median_ns || record.ranks.empty()) return;
-    const auto& rank = record.ranks.front();
+
+  void add(const Record& record) {
     steps.push_back(1e-9 * static_cast<double>(*record.summary.median_ns));
+    const auto& rank = record.ranks.front();
     const auto& d = rank.disturbance;
     if (d.cpu_ns && d.measured_ns && *d.measured_ns > 0) {
       cpus.push_back(static_cast<double>(*d.cpu_ns) / static_cast<double>(*d.measured_ns));
     }
     for (const auto& layer : rank.layers) {
       if (layer.forward_ns.empty()) continue;
-      nodes[layer.node].push_back(1e-9 *
-                                  stats::median(std::vector<double>(layer.forward_ns.begin(), layer.forward_ns.end())));
+      const std::vector<double> times(layer.forward_ns.begin(), layer.forward_ns.end());
+      nodes[layer.node].push_back(1e-9 * stats::median(times));
     }
+  }
+};
+
+/// Medians over the runs of a trial. Disturbed runs count only where there are no others.
+predict::MeasuredSetting measured_setting(store::Store& store, const std::string& campaign, const AskedSetting& asked,
+                                          std::int64_t& disturbed_settings) {
+  SettingRuns trusted;
+  SettingRuns disturbed;
+  store.records({.campaign = campaign, .trial = trial_id(asked.trial)}, [&](const Record& record) {
+    if (record.outcome.kind != OutcomeKind::ok || !record.summary.median_ns || record.ranks.empty()) return;
+    (record.validity.trusted ? trusted : disturbed).add(record);
   });
-  if (steps.empty()) {
+  if (trusted.steps.empty() && disturbed.steps.empty()) {
     fail(ErrorKind::failure, "no run of {} has ended well; `assay show` says why.", shown(title(asked.trial)));
   }
+  if (trusted.steps.empty()) ++disturbed_settings;
+  const auto& runs = trusted.steps.empty() ? disturbed : trusted;
   std::map<std::string, double> node_seconds;
-  for (const auto& [node, seconds] : nodes) node_seconds[node] = stats::median(seconds);
-  predict::MeasuredSetting measured{asked.setting, stats::median(steps), {}, {}};
-  if (!cpus.empty()) measured.cpus = stats::median(cpus);
+  for (const auto& [node, seconds] : runs.nodes) node_seconds[node] = stats::median(seconds);
+  predict::MeasuredSetting measured{asked.setting, stats::median(runs.steps), {}, {}};
+  if (!runs.cpus.empty()) measured.cpus = stats::median(runs.cpus);
   const auto& workload = asked.trial.workload;
   measured.times =
       predict::operator_times(network::build(workload.network, workload.options), node_seconds, measured.seconds);
@@ -273,10 +285,12 @@ int predict_settings_here(const PredictedSettingsRequest& request) {
     std::fprintf(stderr, "assay: stopped; the same command goes on from here\n");
     return kExitStopped;
   }
-  const auto alone = measured_setting(*store, id, asked.front());
+  const auto alone = measured_setting(*store, id, asked.front(), prediction.disturbed_settings);
   if (request.flags.laws.empty()) {
     std::vector<predict::MeasuredSetting> measured;
-    for (std::size_t i = 1; i < asked.size(); ++i) measured.push_back(measured_setting(*store, id, asked[i]));
+    for (std::size_t i = 1; i < asked.size(); ++i) {
+      measured.push_back(measured_setting(*store, id, asked[i], prediction.disturbed_settings));
+    }
     const auto fit = predict::fit_thread_laws(measured, cores_here);
     prediction.laws = fit.laws;
     prediction.law_points = fit.points;

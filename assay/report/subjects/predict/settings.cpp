@@ -108,6 +108,13 @@ Document settings_prediction_document(const SettingsPrediction& prediction) {
   const auto rows = prediction.predictions.size() / std::max<std::size_t>(prediction.chosen.size(), 1);
   if (rows > kMostSettings) out.paragraph(fmt::format("{} settings were predicted; --json has all of them.", rows));
   add_thread_laws(prediction, out);
+  if (prediction.disturbed_settings > 0) {
+    out.item(
+        fmt::format("{} of the measured settings had disturbed runs alone, so these times may be too long: measure "
+                    "again when the machine is idle",
+                    prediction.disturbed_settings),
+        1, Tone::notice);
+  }
   return out;
 }
 
