@@ -16,9 +16,11 @@
 #include "assay/report/subjects/verdicts/run_answer.hpp"
 #include "assay/store/expected_duration.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
+#include "cli/output.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
@@ -29,7 +31,7 @@ namespace {
 struct RunOptions {
   CampaignFlags campaign;
   WorkFlags work;
-  bool json = false;
+  AnswerFlags answer;
   bool dry_run = false;
   bool plan_only = false;
   bool no_peak = false;
@@ -63,41 +65,43 @@ double seconds_of_steps(const plan::Campaign& campaign) {
 }
 
 /// What may come on top of the runs asked for: those that are measured again, and what the hardware can do.
-std::string extra_text(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak) {
-  std::string out;
+void add_extra(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak, report::Document& out) {
   const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
   if (campaign.measure.retries > 0) {
     // The sides of a group share what disturbs them; it is measured again only where one hardly got the CPU.
-    out += fmt::format("{} are measured again, up to {} times each (--retries): at most {} runs, {:.0f} s\n",
-                       campaign.lockstep ? "Groups in which a run hardly got the CPU" : "Disturbed runs",
-                       campaign.measure.retries, runs * (1 + campaign.measure.retries),
-                       seconds_of_steps(campaign) * static_cast<double>(1 + campaign.measure.retries));
+    out.paragraph(fmt::format("{} are measured again, up to {} times each (--retries): at most {} runs, {:.0f} s",
+                              campaign.lockstep ? "Groups in which a run hardly got the CPU" : "Disturbed runs",
+                              campaign.measure.retries, runs * (1 + campaign.measure.retries),
+                              seconds_of_steps(campaign) * static_cast<double>(1 + campaign.measure.retries)));
   }
   if (peak) {
-    out += fmt::format("Then {} runs of the best gemm and triad here, {:.0f} s, once for this store (--no-peak)\n",
-                       static_cast<std::int64_t>(peak->trials.size()) * peak->runs, seconds_of_steps(*peak));
+    out.paragraph(fmt::format("Then {} runs of the best gemm and triad here, {:.0f} s, once for this store (--no-peak)",
+                              static_cast<std::int64_t>(peak->trials.size()) * peak->runs, seconds_of_steps(*peak)));
+  }
+}
+
+report::Document plan_document(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak,
+                               const std::string& store) {
+  report::Document out;
+  for (const auto& trial : campaign.trials) out.term(trial_id(trial).substr(0, 8), title(trial));
+  const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
+  out.paragraph(fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them",
+                            campaign.trials.size(), campaign.runs, runs, seconds_of_steps(campaign)));
+  add_extra(campaign, peak, out);
+  if (const auto expected = store::expected_duration(campaign, store)) {
+    out.paragraph(fmt::format("By {} earlier runs in {} of these workers: about {}", expected->runs,
+                              store::shown_location(store),
+                              for_person(static_cast<std::int64_t>(expected->seconds) + 1)));
   }
   return out;
 }
 
-void print_plan(const plan::Campaign& campaign, const std::optional<plan::Campaign>& peak, const std::string& store,
-                bool as_json) {
-  std::string out;
+json plan_json(const plan::Campaign& campaign) {
   json trials = json::array();
   for (const auto& trial : campaign.trials) {
-    if (as_json) trials.push_back({{"trial_id", trial_id(trial)}, {"trial", to_json(trial)}, {"runs", campaign.runs}});
-    out += fmt::format("{}  {}\n", trial_id(trial).substr(0, 8), title(trial));
+    trials.push_back({{"trial_id", trial_id(trial)}, {"trial", to_json(trial)}, {"runs", campaign.runs}});
   }
-  if (as_json) return print(json{{"name", campaign.name}, {"trials", trials}}.dump(2) + "\n");
-  const auto runs = static_cast<std::int64_t>(campaign.trials.size()) * campaign.runs;
-  out += fmt::format("{} trials x {} runs = {} runs, at most {:.0f} s of measuring and the time to start them\n",
-                     campaign.trials.size(), campaign.runs, runs, seconds_of_steps(campaign));
-  out += extra_text(campaign, peak);
-  if (const auto expected = store::expected_duration(campaign, store)) {
-    out += fmt::format("By {} earlier runs in {} of these workers: about {}\n", expected->runs,
-                       store::shown_location(store), for_person(static_cast<std::int64_t>(expected->seconds) + 1));
-  }
-  print(out);
+  return {{"name", campaign.name}, {"trials", trials}};
 }
 
 report::ReportData report_of(store::Store& store, const std::string& campaign) {
@@ -134,9 +138,10 @@ std::optional<plan::Campaign> peak_to_come(const RunOptions& o, const plan::Camp
 /// Leaves the runs to agents.
 int plan_only(const RunOptions& o, const plan::Campaign& campaign) {
   const auto planned = plan_for_agents(campaign, o.campaign.again, o.work.store);
-  print(o.json ? to_json(planned).dump(2) + "\n"
-               : fmt::format("campaign {}: {} runs, {} of them new. `assay agent` carries them out.\n",
-                             planned.campaign.substr(0, 8), planned.runs, planned.new_runs));
+  report::Document document;
+  document.paragraph(fmt::format("campaign {}: {} runs, {} of them new. `assay agent` carries them out.",
+                                 planned.campaign.substr(0, 8), planned.runs, planned.new_runs));
+  answer(o.answer, document, [&] { return to_json(planned); });
   return 0;
 }
 
@@ -251,7 +256,8 @@ int run(RunOptions o, const CLI::App& command) {
   auto campaign = make_campaign(o.campaign, catalog, command);
   if (o.dry_run) {
     if (!o.work.measure_again) campaign.measure.retries = 0;
-    print_plan(campaign, peak_to_come(o, campaign, catalog), o.work.store, o.json);
+    const auto document = plan_document(campaign, peak_to_come(o, campaign, catalog), o.work.store);
+    answer(o.answer, document, [&] { return plan_json(campaign); });
     return 0;
   }
   if (o.plan_only) return plan_only(o, campaign);
@@ -276,9 +282,10 @@ int run(RunOptions o, const CLI::App& command) {
     end = work_on_peak(o, *store, catalog, campaign, stop.fd());
   }
   const auto data = report_of(*store, id);
-  print(o.json ? report::json_report(data).dump(2) + "\n"
-               : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign) +
-                     report::run_verdicts(material_of(*store, id)));
+  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results(data));
+  print(o.answer.json ? report::json_report(data).dump(2) + "\n"
+                      : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign) +
+                            report::run_verdicts(material_of(*store, id)));
   const auto& progress = data.campaigns.at(0).progress;
   const bool measured = progress.done > before.done;
   if (before.done > 0 && !measured && progress.ready + progress.leased == 0) say_nothing_measured(data, *store, id);
@@ -288,7 +295,7 @@ int run(RunOptions o, const CLI::App& command) {
                  static_cast<long>(progress.runs));
     if (stop.by_signal()) return kExitStopped;
   }
-  if (measured && progress.failed == 0 && !o.work.quiet && !o.json) {
+  if (measured && progress.failed == 0 && !o.work.quiet && !o.answer.json) {
     std::fputs(report::next_command(campaign, catalog, o.words, data.results, cpu_room()).c_str(), stderr);
   }
   return progress.failed > 0 && lacks_runs(campaign, *store, id) ? kExitFailedRuns : 0;
@@ -300,7 +307,7 @@ void add_run(CLI::App& command, Invocation& invocation) {
   o->words = invocation.words;
   add_work_flags(command, o->work);
   add_campaign_flags(command, o->campaign);
-  add_json_flag(command, o->json, "Print the results as JSON");
+  add_answer_flags(command, o->answer);
   command.add_option(
       "--time", o->time,
       "Measure for this long in all, such as 30s or 8h: as many runs as fit, at most --runs if that is given");

@@ -3,13 +3,14 @@
 #include <memory>
 
 #include "assay/core/text/units.hpp"
-#include "assay/core/text/utf8.hpp"
 #include "assay/core/version.hpp"
 #include "assay/report/results/submissions.hpp"
+#include "assay/report/subjects/store_info.hpp"
 #include "assay/store/backup.hpp"
 #include "assay/store/merge.hpp"
 #include "assay/store/selection.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/answer.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
 
@@ -24,7 +25,7 @@ struct StoreFlags {
   std::string file;
   std::vector<std::string> others;
   bool replace = false;
-  bool json = false;
+  AnswerFlags answer;
 };
 
 void drop(const StoreFlags& o) {
@@ -84,54 +85,24 @@ std::optional<store::SpoolInfo> spool_info(const std::string& location, const st
   }
 }
 
-std::string terminal_info(const store::StoreInfo& i) {
-  std::string out;
-  const auto line = [&](const char* name, const std::string& value) {
-    out += fmt::format("{:<12}{}\n", name, printable(value, 1000));
-  };
-  line("store", fmt::format("{} ({}), {}", i.location, i.kind, format_bytes(i.size_bytes)));
-  line("id", i.uuid);
-  line("version", fmt::format("{} of the schema; this is assay {}", i.schema_version, i.program_version));
-  line("campaigns", std::to_string(i.campaigns));
-  line("trials", std::to_string(i.trials));
-  line("runs", fmt::format("{} ready, {} leased, {} done, of which {} failed", i.runs.ready, i.runs.leased, i.runs.done,
-                           i.runs.failed));
-  line("records", i.first_utc ? fmt::format("{}, from {} to {}", i.records, *i.first_utc, i.last_utc.value_or("?"))
-                              : std::to_string(i.records));
-  line("writers", std::to_string(i.writers));
-  if (!i.spool) return out;
-  line("spool", fmt::format("{} results wait here for this store, {} for others, in {}", i.spool->waiting,
-                            i.spool->waiting_for_others, i.spool->folder));
-  return out;
-}
-
 void info(const StoreFlags& o) {
   auto found = store::open_store(o.store, store::Access::read)->info();
   found.program_version = kVersion;
   found.spool = spool_info(o.store, found.uuid);
-  print(o.json ? to_json(found).dump(2, ' ', false, json::error_handler_t::replace) + "\n" : terminal_info(found));
+  answer(o.answer, report::store_info_document(found), [&] { return to_json(found); });
 }
 
 /// 1 where something is wrong.
 int verify(const StoreFlags& o) {
   const auto found = store::open_store(o.store, store::Access::read)->verify();
-  if (o.json) {
-    print(to_json(found).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  } else {
-    for (const auto& finding : found.findings) print(sentence(finding) + "\n");
-    const auto older =
-        found.older == 0 ? "" : fmt::format("; {} older records have no receipt to be held to", found.older);
-    print(fmt::format(
-        "{} records, {} receipts of {} writers{}: {}\n", found.records, found.receipts, found.writers, older,
-        found.findings.empty() ? "all is as it was stored" : fmt::format("{} faults", found.findings.size())));
-  }
+  answer(o.answer, report::verification_document(found), [&] { return to_json(found); });
   return found.findings.empty() ? 0 : 1;
 }
 
 CLI::App* add_info(CLI::App& store, const std::shared_ptr<StoreFlags>& o) {
   auto* command = store.add_subcommand("info", "Show what a store holds, how large it is, and what waits on this host");
   add_store_option(*command, o->store);
-  add_json_flag(*command, o->json);
+  add_answer_flags(*command, o->answer);
   command->callback([o] { info(*o); });
   return command;
 }
@@ -140,7 +111,7 @@ void add_verify(CLI::App& store, const std::shared_ptr<StoreFlags>& o, int& exit
   auto* command = store.add_subcommand(
       "verify", "Check every record against the receipt of who wrote it; exit with 1 if something is wrong");
   add_store_option(*command, o->store);
-  add_json_flag(*command, o->json);
+  add_answer_flags(*command, o->answer);
   command->callback([o, &exit_code] { exit_code = verify(*o); });
 }
 
