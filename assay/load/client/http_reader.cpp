@@ -23,8 +23,10 @@ bool same_name(std::string_view a, std::string_view b) {
 
 /// Whether a list such as "Keep-Alive, close" has a word.
 bool has_word(std::string_view list, std::string_view word) {
-  const auto words = items_of(list);
-  return std::any_of(words.begin(), words.end(), [&](auto one) { return same_name(one, word); });
+  while (!list.empty()) {
+    if (same_name(take_item(list), word)) return true;
+  }
+  return false;
 }
 
 }  // namespace

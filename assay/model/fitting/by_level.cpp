@@ -22,11 +22,11 @@ using Own = std::vector<bool>;
 /// noise in a constant would: a term that is next to nothing in all levels harms each point alike, which a standard
 /// error takes for proof.
 double harm(const Eigen::VectorXd& apart, const Eigen::VectorXd& joined) {
+  const double grown = joined.squaredNorm() - apart.squaredNorm();
+  const double noise = apart.squaredNorm() / static_cast<double>(apart.size());
+  if (grown > 0 && grown < kProof * kProof * noise) return 0;
   std::vector<double> growth;
   for (Eigen::Index i = 0; i < apart.size(); ++i) growth.push_back(joined(i) * joined(i) - apart(i) * apart(i));
-  const double noise = apart.squaredNorm() / static_cast<double>(apart.size());
-  const double grown = joined.squaredNorm() - apart.squaredNorm();
-  if (grown > 0 && grown < kProof * kProof * noise) return 0;
   const double error = std::sqrt(stats::variance(growth).value_or(0) / static_cast<double>(growth.size()));
   return error > 0 ? stats::mean(growth) / error : 0;
 }

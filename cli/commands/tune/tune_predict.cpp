@@ -132,7 +132,7 @@ struct SettingRuns {
   }
 };
 
-/// Medians over the runs of a trial. Disturbed runs count only where there are no others.
+/// Medians over the runs of a trial. Disturbed runs count only where all were disturbed.
 predict::MeasuredSetting measured_setting(store::Store& store, const std::string& campaign, const AskedSetting& asked,
                                           std::int64_t& disturbed_settings) {
   SettingRuns trusted;
