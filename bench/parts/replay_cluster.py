@@ -38,14 +38,20 @@ def ring_seconds(constants, ranks, size):
     return 2 * (ranks - 1) * alpha + 2 * travels * beta + travels * gamma
 
 
+def ring_of(piece):
+    """Constants of the ring, of a piece of what `assay fit` says of a collective."""
+    [ring] = [one["constants"] for one in piece["algorithms"] if one["algorithm"] == "ring"]
+    return ring
+
+
 class Table:
-    """A network of Assay's with as many bytes of gradients and seconds of computing as wanted.
+    """A network of Assay's with as many bytes of gradients [its own] and seconds of computing as wanted.
 
     Forward is a third of computing, and a layer's share of it that of its FLOPs. Every tensor is scaled alike."""
 
-    def __init__(self, network, compute_seconds, size):
+    def __init__(self, network, compute_seconds, size=None):
         said = json.loads(figure.run([figure.ASSAY, "show", "--network", network, "--json"], env=None).stdout)
-        self.network, self.scale = network, size / said["gradient_bytes"]
+        self.network, self.scale = network, size / said["gradient_bytes"] if size else 1
         lines = ["layer,forward_seconds,backward_seconds,gradient_bytes"]
         for layer, node in zip(said["layers"], said["graph"]["nodes"]):
             seconds = compute_seconds * layer["forward_flops"] / said["infer_flops"]
@@ -136,7 +142,7 @@ class Place:
         path = self.write("link.csv", "\n".join(lines) + "\n")
         fitted = json.loads(figure.run([figure.ASSAY, "fit", "--collectives", path, "--json"], env=None).stdout)
         [piece] = fitted[0]["collectives"][0]["pieces"]
-        [ring] = [one["constants"] for one in piece["algorithms"] if one["algorithm"] == "ring"]
+        ring = ring_of(piece)
         off = [math.log(seconds / ring_seconds(ring, ranks, size)) for ranks, size, seconds, _ in rows]
         wide = math.exp(NINE_OF_TEN * math.sqrt(sum(x * x for x in off) / (len(off) - 1)))
         value = ring[name]["value"]
