@@ -10,11 +10,26 @@ import assay_generate
 import assay_llama
 import assay_worker
 
+PRODUCT = "gemm"
 SETTINGS = {"intra_op", "prefill_threads", "prefill_tokens"}
 
 
 class LlamaCpp(assay_worker.Framework):
     def prepare(self, prepare):
+        return self._product(prepare) if prepare.workload["network"] == PRODUCT else self._answers(prepare)
+
+    def _product(self, prepare):
+        prepare.refuse_settings_beyond({"intra_op"})
+        import product
+
+        if prepare.workload["precision"] not in product.KINDS:
+            message = "precision '%s' of %s: there is %s."
+            raise assay_worker.Refused(message % (prepare.workload["precision"], PRODUCT, ", ".join(product.KINDS)))
+        threads = prepare.settings.get("intra_op") or len(os.sched_getaffinity(0))
+        self._work = product.Product(prepare, threads)
+        return assay_worker.Prepared(versions=_versions(), effective={"intra_op": threads})
+
+    def _answers(self, prepare):
         assay_generate.refuse_early(prepare)
         prepare.refuse_settings_beyond(SETTINGS)
         if prepare.file is not None and prepare.workload.get("precision") != "file":
@@ -39,9 +54,9 @@ class LlamaCpp(assay_worker.Framework):
         )
         asked = assay_generate.Asked(prepare, engine.vocabulary)
         assay_generate.check_context(asked, engine.most_context())
-        self._answers = assay_generate.Answers(engine, asked)
+        self._work = assay_generate.Answers(engine, asked)
         return assay_worker.Prepared(
-            versions={"xllamacpp": importlib.metadata.version("xllamacpp"), "python": platform.python_version()},
+            versions=_versions(),
             parameters=engine.parameters(),
             effective=engine.effective(),
             weights_bytes=engine.weights_bytes(),
@@ -49,13 +64,17 @@ class LlamaCpp(assay_worker.Framework):
         )
 
     def step(self):
-        self._answers.step()
+        self._work.step()
 
     def take_tokens(self):
-        return self._answers.take_tokens()
+        return self._work.take_tokens()
 
     def evaluate(self, evaluate):
-        self._answers.evaluate(evaluate.output)
+        self._work.evaluate(evaluate.output)
+
+
+def _versions():
+    return {"xllamacpp": importlib.metadata.version("xllamacpp"), "python": platform.python_version()}
 
 
 if __name__ == "__main__":

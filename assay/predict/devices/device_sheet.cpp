@@ -85,6 +85,7 @@ void check(const DeviceSheet& sheet) {
   wrong("cache_bytes", sheet.cache_bytes);
   wrong("link_bytes_per_second", sheet.link_bytes_per_second);
   wrong("watts", sheet.watts);
+  wrong("tile_rows", sheet.tile_rows);
 }
 
 const DeviceSheet* find_device_sheet(std::string_view name) {

@@ -38,6 +38,7 @@ struct DeviceSheet {
   double link_bytes_per_second = 0;  ///< to the other devices of its node, all links together
   double watts = 0;                  ///< board power
   std::string source;
+  double tile_rows = 64;  ///< of the smallest tile of a product; 1 on CPUs, where a row costs its own work
 
   /// Of the units that compute products of this type: the weights of int8 and int4 are widened to bf16 first.
   double peak(ProductType type) const;
@@ -55,6 +56,7 @@ void describe(V& v, DeviceSheet& s) {
   required(v, "cache_bytes", s.cache_bytes);
   required(v, "link_bytes_per_second", s.link_bytes_per_second);
   required(v, "watts", s.watts);
+  v("tile_rows", s.tile_rows);
   v("source", s.source);
 }
 

@@ -29,6 +29,23 @@ TEST(ProductLaw, AVectorTakesTheBytesOfTheWeights) {
   EXPECT_NEAR(product_seconds({1, 10000, 10000, ProductType::fp8}, round_sheet(), constants), 0.1250675e-3, 1e-8);
 }
 
+TEST(ProductLaw, ARowCostsItsOwnWorkWhereTilesAreOfOneRow) {
+  // 2 x 6400 x 10000 FLOPs a row at 100 TFLOP/s are 1.28 us, and bytes next to nothing. Tiles of 64 rows compute all of
+  // them for one.
+  const std::vector<double> constants{1, 1e6, 1e-9, 1e-9, 1e-9, 1e-9, 20, 1, 1};
+  auto sheet = round_sheet();
+  sheet.multiprocessors = 1;
+  const auto seconds = [&](double rows) {
+    return product_seconds({rows, 6400, 10000, ProductType::bf16}, sheet, constants);
+  };
+  EXPECT_NEAR(seconds(1), 64 * 1.28e-6, 1e-9);
+  EXPECT_NEAR(seconds(64), 64 * 1.28e-6, 1e-9);
+  sheet.tile_rows = 1;
+  EXPECT_NEAR(seconds(1), 1.28e-6, 1e-9);
+  EXPECT_NEAR(seconds(3), 3 * 1.28e-6, 1e-9);
+  EXPECT_NEAR(seconds(64), 64 * 1.28e-6, 1e-9);
+}
+
 TEST(ProductLaw, TheRooflineIsTheLargerOfBothAndNoLawIsBelowIt) {
   const auto sheet = round_sheet();
   // 2e12 FLOPs at 100 TFLOP/s are 20 ms; 6e8 bytes take .6 ms.

@@ -58,6 +58,7 @@ const std::vector<LawConstantSpec>& product_constants() {
 ProductTimes::ProductTimes(const DeviceSheet& sheet, const std::vector<double>& c, ProductType type)
     : type_(type),
       units_(static_cast<double>(sheet.multiprocessors)),
+      narrow_(sheet.tile_rows / kTiles.front().rows),
       waves_(c[ProductAt::waves]),
       depth_(c[ProductAt::depth]),
       fixed_seconds_(1e-6 * c[ProductAt::fixed]),
@@ -77,7 +78,7 @@ ProductTimes::ProductTimes(const DeviceSheet& sheet, const std::vector<double>& 
 double ProductTimes::compute_seconds(double m, double n, double k) const {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < kTiles.size(); ++i) {
-    const auto& tile = kTiles[i];
+    const Tile tile{kTiles[i].rows * narrow_, kTiles[i].columns};
     const double tiles = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
     const double full = tiles / units_;
     const double counted = full < 1 ? 1 : full + (std::ceil(full) - full) * waves_;

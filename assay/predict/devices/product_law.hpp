@@ -37,6 +37,7 @@ class ProductTimes {
 
   ProductType type_;
   double units_ = 0;
+  double narrow_ = 1;                            ///< rows of a tile here, over those of the same tile on a GPU
   std::array<double, kTileShapes> tile_rate_{};  ///< FLOPs a second of one unit, for each shape of tiles
   double waves_ = 0;
   double depth_ = 0;
