@@ -79,12 +79,17 @@ def load():
         "llama_n_threads_batch": (ctypes.c_int32, [_POINTER]),
         "llama_log_set": (None, [_POINTER, _POINTER]),
     }
-    for name, (result, arguments) in signatures.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+    declare(library, signatures)
     check_layout(library)
     library.llama_backend_init()
     return library
+
+
+def declare(library, signatures):
+    """The types of functions: their names, with what each returns and takes."""
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
 
 
 class _Log:

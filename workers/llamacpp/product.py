@@ -5,12 +5,13 @@ import ctypes
 
 import assay_gguf
 import assay_graph
+import assay_llama
 import assay_primitive
 import assay_worker
 import llama
+import numpy
 
 _POINTER = ctypes.c_void_p
-KINDS = {"fp32": "F32", "fp16": "F16", "bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0"}
 _TENSORS = 64 * 1024  # bytes for what ggml notes of tensors, without their values
 
 
@@ -39,15 +40,14 @@ class Product(assay_primitive.Single):
     """A graph of one node, computed by ggml's CPU backend with `threads`."""
 
     def __init__(self, prepare, threads):
-        import numpy
-
         options = assay_primitive.options_of(prepare, ("gemm",))
         m, n, k = (options[name] for name in "mnk")
-        kind = KINDS[prepare.workload["precision"]]
+        kind = assay_llama.PRECISIONS[prepare.workload["precision"]]
         block = assay_gguf.KINDS[kind].block
         if k % block:
             raise assay_worker.Refused("option k=%d: %s has blocks of %d values." % (k, kind, block))
-        self._library = library = _functions()
+        self._library = library = llama.load()
+        llama.declare(library, _SIGNATURES)
         arena = library.ggml_init(_Arena(_TENSORS + library.ggml_graph_overhead(), None, True))
         weights = library.ggml_new_tensor_2d(arena, assay_gguf.KINDS[kind].number, k, n)
         given = library.ggml_new_tensor_2d(arena, 0, k, m)
@@ -59,11 +59,11 @@ class Product(assay_primitive.Single):
         if not library.ggml_backend_alloc_ctx_tensors(arena, self._backend):
             raise assay_worker.OutOfMemory("ggml has no memory for a product of %d x %d x %d" % (m, n, k))
         random = numpy.random.default_rng(assay_graph.data_seed(prepare))
-        values = {"a": random.standard_normal((m, k), "f4"), "b": random.standard_normal((n, k), "f4")}
+        a, transposed = random.standard_normal((m, k), "f4"), random.standard_normal((n, k), "f4")
+        self._set(given, a.tobytes())
+        self._set(weights, assay_gguf.encode(transposed, kind))
         self._shape = (m, n)
-        self._set(given, values["a"].tobytes())
-        self._set(weights, assay_gguf.encode(values["b"], kind))
-        self.tensors = {"a": values["a"], "b": values["b"].T}
+        self.tensors = {"a": a, "b": transposed.T}
 
     def step(self):
         code = self._library.ggml_backend_graph_compute(self._backend, self._graph)
@@ -77,8 +77,6 @@ class Product(assay_primitive.Single):
         raise assay_worker.Refused("evaluate: a product has no logits.")
 
     def result(self):
-        import numpy
-
         found = numpy.empty(self._shape, "f4")
         self._library.ggml_backend_tensor_get(self._result, found.ctypes.data, 0, found.nbytes)
         return found
@@ -87,11 +85,3 @@ class Product(assay_primitive.Single):
         if len(data) != self._library.ggml_nbytes(tensor):
             raise RuntimeError("ggml keeps %d bytes where %d are due" % (self._library.ggml_nbytes(tensor), len(data)))
         self._library.ggml_backend_tensor_set(tensor, data, 0, len(data))
-
-
-def _functions():
-    library = llama.load()
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library

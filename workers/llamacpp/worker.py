@@ -22,9 +22,9 @@ class LlamaCpp(assay_worker.Framework):
         prepare.refuse_settings_beyond({"intra_op"})
         import product
 
-        if prepare.workload["precision"] not in product.KINDS:
-            message = "precision '%s' of %s: there is %s."
-            raise assay_worker.Refused(message % (prepare.workload["precision"], PRODUCT, ", ".join(product.KINDS)))
+        precision, known = prepare.workload["precision"], assay_llama.PRECISIONS
+        if precision not in known:
+            raise assay_worker.Refused("precision '%s' of %s: there is %s." % (precision, PRODUCT, ", ".join(known)))
         threads = prepare.settings.get("intra_op") or len(os.sched_getaffinity(0))
         self._work = product.Product(prepare, threads)
         return assay_worker.Prepared(versions=_versions(), effective={"intra_op": threads})
