@@ -26,7 +26,7 @@ class Block:
     text: str
     needs: list[str] = dataclasses.field(default_factory=list)
     full: bool = False
-    exit_code: int = 0
+    exit_codes: tuple[int, ...] = (0,)
     quota: float | None = None
     file: str | None = None
     setup: str = ""
@@ -61,8 +61,8 @@ def apply_mark(block, mark):
         block.needs += rest.split()
     elif mark == "full":
         block.full = True
-    elif word == "exit" and rest.isdigit():
-        block.exit_code = int(rest)
+    elif word == "exit" and rest and all(code.isdigit() for code in rest.split()):
+        block.exit_codes = tuple(int(code) for code in rest.split())
     elif word == "quota" and rest:
         block.quota = float(rest)
     elif word == "file" and rest and "/" not in rest:
