@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/report/look.hpp"
+#include "assay/report/document.hpp"
 #include "assay/report/results/result.hpp"
 #include "assay/store/store.hpp"
 
@@ -18,15 +18,16 @@ struct ReportData {
   std::map<std::string, std::map<std::string, std::int64_t>> set_aside;
 };
 
-/// Tables for a person. On a terminal with block characters each trial has a small curve of its runs in the order of
-/// time.
-std::string terminal_report(const ReportData& data, const Look& look);
+/// Campaigns, a table of their results with a small curve of each trial's runs in the order of time, and what stood in
+/// the way.
+Document results_document(const ReportData& data);
 
-/// The same for a pull request, as GitHub's Markdown. Text of the store is never taken for markup.
-std::string markdown_results(const ReportData& data);
+/// Every run of one trial, and what its results (one for each platform) have in common.
+Document trial_document(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
+                        const std::vector<Result>& results);
 
 /// A heat map over inter_op or instances and intra_op for all results that differ in nothing else, where both vary.
-std::string settings_maps(const std::vector<Result>& results, bool colour);
+Document settings_maps(const std::vector<Result>& results);
 
 /// The published result document, docs/formats/result.schema.json.
 json json_report(const ReportData& data);
@@ -37,9 +38,5 @@ std::string settings_text(const Settings& settings);
 /// One line per run with the trial's fields beside its figures, RFC 4180.
 std::string csv_header();
 std::string csv_row(const Record& record, const Trial& trial);
-
-/// Every run of one trial, for a person, and what its results (one for each platform) have in common.
-std::string trial_report(const store::TrialRow& trial, const std::vector<store::RunRow>& rows,
-                         const std::vector<Result>& results, std::size_t width);
 
 }  // namespace assay::report

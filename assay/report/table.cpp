@@ -164,6 +164,20 @@ std::string Table::room_note(std::size_t width) const {
   return titles.empty() ? "" : fmt::format("No room for: {}. A wider window shows them.\n", titles);
 }
 
+Table Table::in_words() const {
+  Table out({});
+  for (const auto& column : columns_) {
+    if (!column.drawn) out.columns_.push_back(column);
+  }
+  for (const auto& row : rows_) {
+    auto& cells = out.rows_.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (!columns_[c].drawn) cells.push_back(row[c]);
+    }
+  }
+  return out;
+}
+
 std::string Table::markdown() const {
   std::string out = "|";
   for (const auto& column : columns_) out += " " + markdown_text(column.title) + " |";

@@ -17,6 +17,7 @@ class Table {
     Align align = Align::left;
     int spare = 0;       ///< where there is no room, columns with the largest are left out first; 0: never
     bool whole = false;  ///< text that is never cut, such as an id
+    bool drawn = false;  ///< in block characters: for terminals that show them alone
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -32,6 +33,9 @@ class Table {
 
   /// A table of GitHub's Markdown with every column. No cell is taken for markup.
   std::string markdown() const;
+
+  /// The same table without what is drawn.
+  Table in_words() const;
 
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<std::vector<std::string>>& rows() const { return rows_; }

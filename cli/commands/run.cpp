@@ -20,7 +20,6 @@
 #include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/work.hpp"
 #include "cli/help.hpp"
-#include "cli/output.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
@@ -232,10 +231,12 @@ report::CpuRoom cpu_room() {
   return {static_cast<std::int64_t>(platform::allowed_cpus().size()), platform::read_cgroup_limits().cpus};
 }
 
-/// Below the table: settings that were given and do nothing, so that equal rows are no riddle.
-std::string inert_text(const plan::Catalog& catalog, const plan::Campaign& campaign) {
-  std::string out;
-  for (const auto& line : plan::inert_settings(catalog, campaign.trials)) out += "  " + line + "\n";
+/// Results; settings that were given and do nothing, so that equal rows are no riddle; and what is proved.
+report::Document run_document(const report::ReportData& data, const plan::Catalog& catalog,
+                              const plan::Campaign& campaign, const compare::Material& material) {
+  auto out = report::results_document(data);
+  for (const auto& line : plan::inert_settings(catalog, campaign.trials)) out.item(line);
+  out.append(report::run_verdicts(material));
   return out;
 }
 
@@ -282,10 +283,8 @@ int run(RunOptions o, const CLI::App& command) {
     end = work_on_peak(o, *store, catalog, campaign, stop.fd());
   }
   const auto data = report_of(*store, id);
-  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results(data));
-  print(o.answer.json ? report::json_report(data).dump(2) + "\n"
-                      : report::terminal_report(data, terminal_look()) + inert_text(catalog, campaign) +
-                            report::run_verdicts(material_of(*store, id)));
+  answer(o.answer, run_document(data, catalog, campaign, material_of(*store, id)),
+         [&] { return report::json_report(data); });
   const auto& progress = data.campaigns.at(0).progress;
   const bool measured = progress.done > before.done;
   if (before.done > 0 && !measured && progress.ready + progress.leased == 0) say_nothing_measured(data, *store, id);

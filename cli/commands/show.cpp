@@ -6,14 +6,12 @@
 #include "assay/report/results/submissions.hpp"
 #include "assay/report/subjects/fleet.hpp"
 #include "assay/report/subjects/layers/layers.hpp"
-#include "assay/report/table.hpp"
 #include "assay/store/selection.hpp"
 #include "assay/store/store.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/show_network.hpp"
 #include "cli/flags/answer.hpp"
 #include "cli/help.hpp"
-#include "cli/output.hpp"
 #include "cli/stop.hpp"
 
 namespace assay::cli {
@@ -63,17 +61,16 @@ void show_trial(store::Store& store, const ShowOptions& o) {
   const auto rows = store.runs(filter);
   auto results = report::results_of(trials, rows);
   report::add_shares(store, results);
-  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results({{}, results, {}}));
-  if (o.answer.json) {
+  auto document = report::trial_document(trial, rows, results);
+  if (o.layers) {
+    document.gap();
+    document.append(layers_of(store, trial, filter));
+  }
+  answer(o.answer, document, [&] {
     report::ReportData data;
     data.results = std::move(results);
-    return print(report::json_report(data).dump(2) + "\n");
-  }
-  print(report::trial_report(trial, rows, results, terminal_width()));
-  if (o.layers) {
-    print("\n");
-    print_document(layers_of(store, trial, filter));
-  }
+    return report::json_report(data);
+  });
 }
 
 /// False where every run is done.
@@ -101,10 +98,10 @@ void show(const ShowOptions& o) {
   if (!o.trial.empty()) return show_trial(*store, o);
   if (o.fleet) return watch_fleet(*store, o);
   const auto data = report::results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
-  if (!o.answer.markdown.empty()) write_output(o.answer.markdown, report::markdown_results(data));
-  if (o.roofline && !o.answer.json)
-    return print(roofline_report(data.results, report::known_roofline(*store), terminal_width()));
-  print(o.answer.json ? report::json_report(data).dump(2) + "\n" : report::terminal_report(data, terminal_look()));
+  const auto document = o.roofline
+                            ? report::roofline_document(data.results, report::known_roofline(*store), terminal_width())
+                            : report::results_document(data);
+  answer(o.answer, document, [&] { return report::json_report(data); });
 }
 
 void add_show(CLI::App& command, Invocation& invocation) {

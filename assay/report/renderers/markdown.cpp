@@ -23,7 +23,7 @@ class MarkdownPage {
                              : "- **" + markdown_text(term.word) + "** " + markdown_text(term.text));
   }
   void operator()(const Table& table) {
-    std::string text = table.markdown();
+    std::string text = table.in_words().markdown();
     text.pop_back();
     part(text);
   }

@@ -112,8 +112,10 @@ class TerminalPage {
     out_ += std::string(2 * static_cast<std::size_t>(item.depth), ' ') + painted(item.text, item.tone) + "\n";
   }
   void operator()(const Table& table) {
-    const auto text = table.text(look_.width);
-    out_ += (look_.blocks ? text : in_ascii(text)) + table.room_note(look_.width);
+    const bool draws = look_.blocks && look_.width > 0;
+    const auto shown = draws ? table : table.in_words();
+    const auto text = shown.text(look_.width);
+    out_ += (look_.blocks ? text : in_ascii(text)) + shown.room_note(look_.width);
   }
   void operator()(const Matrix& matrix) {
     const auto whole = matrix.table.text(0);

@@ -63,29 +63,29 @@ std::optional<GeneratedSummary> generated_of(const std::vector<const Summary*>& 
   return out;
 }
 
-std::string generated_lines(const GeneratedSummary& generated, const Generation& asked) {
-  auto out =
-      fmt::format("first token: {}, {} tokens/s in\n", format_duration(static_cast<double>(generated.first_token_ns)),
-                  format_rate(generated.prompt_tokens_per_second));
+std::vector<std::string> generated_lines(const GeneratedSummary& generated, const Generation& asked) {
+  std::vector<std::string> out{fmt::format("first token: {}, {} tokens/s in",
+                                           format_duration(static_cast<double>(generated.first_token_ns)),
+                                           format_rate(generated.prompt_tokens_per_second))};
   if (generated.token_ns) {
-    out += fmt::format("per token: {}, {} tokens/s out in the whole step",
-                       format_duration(static_cast<double>(*generated.token_ns)),
-                       format_rate(generated.output_tokens_per_second));
+    auto line = fmt::format("per token: {}, {} tokens/s out in the whole step",
+                            format_duration(static_cast<double>(*generated.token_ns)),
+                            format_rate(generated.output_tokens_per_second));
     if (generated.longest_ns)
-      out += fmt::format(", the longest {}", format_duration(static_cast<double>(*generated.longest_ns)));
-    out += "\n";
+      line += fmt::format(", the longest {}", format_duration(static_cast<double>(*generated.longest_ns)));
+    out.push_back(std::move(line));
   }
   if (generated.curve_ns.size() > 2) {
-    out += fmt::format("time of a token over the context: {}, {}, {}\n", duration_at(generated, asked, 0),
-                       duration_at(generated, asked, generated.curve_ns.size() / 2),
-                       duration_at(generated, asked, generated.curve_ns.size() - 1));
+    out.push_back(fmt::format("time of a token over the context: {}, {}, {}", duration_at(generated, asked, 0),
+                              duration_at(generated, asked, generated.curve_ns.size() / 2),
+                              duration_at(generated, asked, generated.curve_ns.size() - 1)));
   }
   if (generated.output_tokens_per_joule)
-    out += fmt::format("energy: {:.4g} tokens/J\n", *generated.output_tokens_per_joule);
+    out.push_back(fmt::format("energy: {:.4g} tokens/J", *generated.output_tokens_per_joule));
   if (generated.weights_bytes) {
-    out += fmt::format("memory of weights: {}", format_bytes(*generated.weights_bytes));
-    if (generated.cache_bytes) out += fmt::format(", of keys and values: {}", format_bytes(*generated.cache_bytes));
-    out += "\n";
+    auto line = fmt::format("memory of weights: {}", format_bytes(*generated.weights_bytes));
+    if (generated.cache_bytes) line += fmt::format(", of keys and values: {}", format_bytes(*generated.cache_bytes));
+    out.push_back(std::move(line));
   }
   return out;
 }

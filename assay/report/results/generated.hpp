@@ -13,6 +13,6 @@ namespace assay::report {
 std::optional<GeneratedSummary> generated_of(const std::vector<const Summary*>& runs);
 
 /// For a person, a line each: times and rates, the curve at its ends and in its middle, memory.
-std::string generated_lines(const GeneratedSummary& generated, const Generation& asked);
+std::vector<std::string> generated_lines(const GeneratedSummary& generated, const Generation& asked);
 
 }  // namespace assay::report

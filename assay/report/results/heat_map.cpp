@@ -66,8 +66,8 @@ std::vector<ThreadGroup> thread_groups(const std::vector<Result>& results) {
 
 }  // namespace
 
-std::string settings_maps(const std::vector<Result>& results, bool colour) {
-  std::string text;
+Document settings_maps(const std::vector<Result>& results) {
+  Document out;
   for (const auto& group : thread_groups(results)) {
     if (group.rows.size() < 2 || group.columns.size() < 2) continue;
     std::vector<tune::Tried> tried;
@@ -79,11 +79,12 @@ std::string settings_maps(const std::vector<Result>& results, bool colour) {
       one.seconds = {group.instances ? 1 / *result->samples_per_second : *result->median_ns / 1e9};
       tried.push_back(std::move(one));
     }
-    text += fmt::format("\n{} relative to the least, over numbers of threads: {}\n{}",
-                        group.instances ? "Time for a sample" : "Time of a step", fit(group.name, 200),
-                        heat_map(tried, colour));
+    out.gap();
+    out.paragraph(fmt::format("{} relative to the least, over numbers of threads: {}",
+                              group.instances ? "Time for a sample" : "Time of a step", fit(group.name, 200)));
+    out.add(CharacterMap{heat_map(tried, false), heat_map(tried, true)});
   }
-  return text;
+  return out;
 }
 
 std::string heat_map(const std::vector<tune::Tried>& tried, bool colour) {

@@ -48,7 +48,7 @@ std::optional<LearnedResult> learned_of(const Details& details) {
   return out;
 }
 
-std::string learned_lines(const LearnedResult& learned) {
+std::string learned_line(const LearnedResult& learned) {
   std::string out = fmt::format("accuracy: reached by {} of {} runs", learned.reached, learned.runs);
   if (learned.ns) out += fmt::format(", in {}", format_duration(*learned.ns));
   if (learned.ns_interval) {
@@ -58,7 +58,7 @@ std::string learned_lines(const LearnedResult& learned) {
   if (learned.epochs) out += fmt::format(", {:g} epochs, {:.0f} samples", *learned.epochs, *learned.samples);
   if (learned.reached < learned.runs)
     out += fmt::format("; the lowest ended at {:.1f} %", 100 * learned.lowest_accuracy);
-  return out + "\n";
+  return out;
 }
 
 }  // namespace assay::report

@@ -25,7 +25,7 @@ struct LearnedResult {
 /// Null where no run learnt.
 std::optional<LearnedResult> learned_of(const Details& details);
 
-/// For a person, a line.
-std::string learned_lines(const LearnedResult& learned);
+/// For a person: how many runs reached the accuracy, and in what time.
+std::string learned_line(const LearnedResult& learned);
 
 }  // namespace assay::report

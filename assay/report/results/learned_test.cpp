@@ -37,8 +37,8 @@ TEST(LearnedResult, HasTheMedianAndItsInterval) {
   ASSERT_TRUE(learned->ns_interval);
   EXPECT_EQ(learned->ns_interval->low, 1e9);
   EXPECT_EQ(learned->ns_interval->high, 7e9);
-  EXPECT_EQ(learned_lines(*learned),
-            "accuracy: reached by 7 of 7 runs, in 4 s (95 % interval 1 s - 7 s), 4 epochs, 5632 samples\n");
+  EXPECT_EQ(learned_line(*learned),
+            "accuracy: reached by 7 of 7 runs, in 4 s (95 % interval 1 s - 7 s), 4 epochs, 5632 samples");
 }
 
 TEST(LearnedResult, ARunThatHasNotReachedItTakesLongerThanAnyOther) {
@@ -46,11 +46,11 @@ TEST(LearnedResult, ARunThatHasNotReachedItTakesLongerThanAnyOther) {
   EXPECT_EQ(some->reached, 4);
   EXPECT_EQ(some->ns, 4e9);  // the fourth, whatever the last three would have taken
   EXPECT_FALSE(some->ns_interval) << "its upper end is not known";
-  EXPECT_EQ(learned_lines(*some),
-            "accuracy: reached by 4 of 7 runs, in 4 s, 4 epochs, 5632 samples; the lowest ended at 50.0 %\n");
+  EXPECT_EQ(learned_line(*some),
+            "accuracy: reached by 4 of 7 runs, in 4 s, 4 epochs, 5632 samples; the lowest ended at 50.0 %");
   const auto most = learned_of(learnt_by(7, 4));
   EXPECT_FALSE(most->ns);
-  EXPECT_EQ(learned_lines(*most), "accuracy: reached by 3 of 7 runs; the lowest ended at 50.0 %\n");
+  EXPECT_EQ(learned_line(*most), "accuracy: reached by 3 of 7 runs; the lowest ended at 50.0 %");
   EXPECT_FALSE(learned_of(learnt_by(6, 3))->ns) << "the middle is between the third and one that is not known";
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/markdown.hpp"
+#include "assay/report/renderers/terminal.hpp"
 #include "assay/report/report.hpp"
 
 namespace assay::report {
@@ -63,8 +65,10 @@ TEST(Result, a_quantile_needs_64_samples_in_a_run_and_says_so_below) {
 TEST(Result, a_column_of_quantiles_is_there_only_where_one_is_known) {
   auto few = row("t", "p", 10);
   few.summary.steady_samples = 63;
-  EXPECT_THAT(terminal_report({{}, results_of({trial("t")}, {few}), {}}, {}), testing::Not(testing::HasSubstr("p90")));
-  EXPECT_THAT(terminal_report({{}, results_of({trial("t")}, {row("t", "p", 10)}), {}}, {}), testing::HasSubstr("p90"));
+  EXPECT_THAT(as_terminal(results_document({{}, results_of({trial("t")}, {few}), {}}), {}),
+              testing::Not(testing::HasSubstr("p90")));
+  EXPECT_THAT(as_terminal(results_document({{}, results_of({trial("t")}, {row("t", "p", 10)}), {}}), {}),
+              testing::HasSubstr("p90"));
 }
 
 TEST(Result, runs_of_different_platforms_are_never_pooled) {
@@ -154,7 +158,7 @@ TEST(Result, trials_that_differ_only_in_their_ranks_look_different) {
   together.trial.placement.ranks = 4;
   const auto results = results_of({trial("t"), together}, {row("t", "p", 10), row("u", "p", 10)});
   for (const std::size_t width : {0, 70}) {
-    const std::string text = terminal_report({{}, results, {}}, {width, true, false});
+    const std::string text = as_terminal(results_document({{}, results, {}}), {width, true, false});
     EXPECT_THAT(text, testing::ContainsRegex("\nt .* default "));
     EXPECT_THAT(text, testing::ContainsRegex("\nu .* 4 ranks "));
   }
@@ -172,18 +176,18 @@ TEST(Terminal, runs_are_a_curve_in_the_order_of_time) {
   const ReportData data{
       {}, results_of({trial("t")}, {row_at("2026-03", 200), row_at("2026-01", 100), row_at("2026-02", 100)}), {}};
   // 100 is the lowest of eight levels, 200 the highest.
-  EXPECT_THAT(terminal_report(data, {200, true, false}), testing::HasSubstr("  ▁▁█\n"));
-  EXPECT_THAT(terminal_report(data, {200, false, false}), testing::Not(testing::HasSubstr("in time")));
+  EXPECT_THAT(as_terminal(results_document(data), {200, true, false}), testing::HasSubstr("  ▁▁█\n"));
+  EXPECT_THAT(as_terminal(results_document(data), {200, false, false}), testing::Not(testing::HasSubstr("in time")));
   // Not a terminal: what reads it is a program.
-  EXPECT_THAT(terminal_report(data, {0, true, false}), testing::Not(testing::HasSubstr("in time")));
+  EXPECT_THAT(as_terminal(results_document(data), {0, true, false}), testing::Not(testing::HasSubstr("in time")));
 }
 
 TEST(Terminal, what_there_is_no_room_for_is_named) {
   const ReportData data{{}, results_of({trial("t")}, {row("t", "p", 10)}), {}};
-  const auto text = terminal_report(data, {80, true, false});
+  const auto text = as_terminal(results_document(data), {80, true, false});
   EXPECT_THAT(text, testing::HasSubstr("No room for: "));
   EXPECT_THAT(text, testing::Not(testing::ContainsRegex("^[^\n]*in time")));
-  EXPECT_THAT(terminal_report(data, {300, true, false}), testing::Not(testing::HasSubstr("No room for")));
+  EXPECT_THAT(as_terminal(results_document(data), {300, true, false}), testing::Not(testing::HasSubstr("No room for")));
 }
 
 store::TrialRow trial_with(const std::string& id, std::optional<std::int64_t> instances,
@@ -199,7 +203,7 @@ TEST(SettingsMap, shows_two_settings_that_vary_together) {
   const auto results = results_of(
       {trial_with("a", {}, 1, 1), trial_with("b", {}, 1, 2), trial_with("c", {}, 2, 1), trial_with("d", {}, 2, 2)},
       {row("a", "p", 4000), row("b", "p", 2000), row("c", "p", 3000), row("d", "p", 2200)});
-  const auto text = settings_maps(results, false);
+  const auto text = as_terminal(settings_maps(results), {});
   EXPECT_THAT(text, testing::StartsWith("\nTime of a step relative to the least"));
   EXPECT_THAT(text, testing::EndsWith("\n"
                                       "instances  inter_op        1        2   intra_op\n"
@@ -213,7 +217,7 @@ TEST(SettingsMap, of_instances_is_about_samples) {
   results[0].samples_per_second = 100;
   results[1].samples_per_second = 125;
   results[2].samples_per_second = 160;  // the most: 160 / 100 and 160 / 125 stand beside it
-  const auto text = settings_maps(results, false);
+  const auto text = as_terminal(settings_maps(results), {});
   EXPECT_THAT(text, testing::StartsWith("\nTime for a sample relative to the least"));
   EXPECT_THAT(text, testing::EndsWith("\n"
                                       "instances        1        2   intra_op\n"
@@ -223,15 +227,15 @@ TEST(SettingsMap, of_instances_is_about_samples) {
 
 TEST(SettingsMap, is_none_where_one_setting_varies_or_platforms_differ) {
   const std::vector<store::TrialRow> trials{trial_with("a", {}, 1, 1), trial_with("b", {}, 1, 2)};
-  EXPECT_EQ(settings_maps(results_of(trials, {row("a", "p", 1), row("b", "p", 2)}), false), "");
+  EXPECT_TRUE(settings_maps(results_of(trials, {row("a", "p", 1), row("b", "p", 2)})).empty());
   const std::vector<store::TrialRow> others{trial_with("a", {}, 1, 1), trial_with("b", {}, 2, 2)};
-  EXPECT_EQ(settings_maps(results_of(others, {row("a", "p", 1), row("b", "q", 2)}), false), "");
+  EXPECT_TRUE(settings_maps(results_of(others, {row("a", "p", 1), row("b", "q", 2)})).empty());
 }
 
 TEST(Markdown, results_are_a_table_in_which_names_are_no_markup) {
   auto hostile = trial("t");
   hostile.trial.workload.network = "a|b\n[x](y)";
-  const auto text = markdown_results({{}, results_of({hostile}, {row("t", "p", 10)}), {}});
+  const auto text = as_markdown(results_document({{}, results_of({hostile}, {row("t", "p", 10)}), {}}));
   EXPECT_THAT(text, testing::HasSubstr("| trial | workload | worker | settings | median | 95 % interval | p90 | "
                                        "samples/s | runs |\n"
                                        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n"));
@@ -239,7 +243,7 @@ TEST(Markdown, results_are_a_table_in_which_names_are_no_markup) {
   EXPECT_THAT(text, testing::HasSubstr("a&#124;b"));
   EXPECT_THAT(text, testing::HasSubstr("&#91;x&#93;&#40;y&#41;"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("[x]")));
-  EXPECT_THAT(text, testing::EndsWith("- An interval needs 6 good runs of a trial; ask for more with --runs.\n"));
+  EXPECT_THAT(text, testing::EndsWith("\n\nAn interval needs 6 good runs of a trial; ask for more with --runs.\n"));
 }
 
 TEST(Csv, text_with_commas_quotes_and_line_ends_stays_one_cell) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/report/document.hpp"
 #include "assay/report/results/result.hpp"
 
 namespace assay::report {
@@ -53,6 +54,6 @@ void add_shares(std::vector<Result>& results, const Roofline& roofline);
 
 /// Achieved FLOP/s, bytes/s and shares of each result, and for each platform a picture of the roofline with the results
 /// as letters, `width` columns wide. Says so where there is nothing to show.
-std::string roofline_report(const std::vector<Result>& results, const Roofline& roofline, std::size_t width);
+Document roofline_document(const std::vector<Result>& results, const Roofline& roofline, std::size_t width);
 
 }  // namespace assay::report

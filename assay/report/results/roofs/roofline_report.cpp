@@ -125,8 +125,8 @@ class CharacterPicture {
   Decades y_;
 };
 
-std::string picture_of(const std::string& platform, const std::vector<Result>& results, const Roofline& roofline,
-                       std::size_t width) {
+void add_picture(const std::string& platform, const std::vector<Result>& results, const Roofline& roofline,
+                 std::size_t width, Document& out) {
   const Bandwidth* bandwidth = roofline.bandwidth(platform);
   std::vector<PlacedWork> marks;
   std::set<std::string> precisions;
@@ -141,27 +141,30 @@ std::string picture_of(const std::string& platform, const std::vector<Result>& r
     if (const auto* peak = roofline.peak(platform, precision)) peaks.push_back(peak);
   }
   if (bandwidth == nullptr || peaks.empty()) {
-    return fmt::format(
-        "No roofline on platform {}: it needs gemms of {}, and a triad of at least 2^25 elements, {} good "
-        "runs of each. `assay run NETWORK` measures what is missing.\n",
-        platform.substr(0, 8), fmt::join(kPeakSizes, ", "), kPeakRuns);
+    return out.paragraph(
+        fmt::format("No roofline on platform {}: it needs gemms of {}, and a triad of at least 2^25 elements, {} good "
+                    "runs of each. `assay run NETWORK` measures what is missing.",
+                    platform.substr(0, 8), fmt::join(kPeakSizes, ", "), kPeakRuns));
   }
-  std::string out = fmt::format("\nRoofline of platform {}: triad {} (trial {})", platform.substr(0, 8),
-                                scaled(bandwidth->bytes_per_second, "B/s"), bandwidth->trial_id.substr(0, 8));
+  auto title = fmt::format("Roofline of platform {}: triad {} (trial {})", platform.substr(0, 8),
+                           scaled(bandwidth->bytes_per_second, "B/s"), bandwidth->trial_id.substr(0, 8));
   for (const auto* peak : peaks) {
-    out += fmt::format(", gemm {} {} (trial {})", peak->precision, scaled(peak->flops_per_second, "FLOP/s"),
-                       peak->trial_id.substr(0, 8));
+    title += fmt::format(", gemm {} {} (trial {})", peak->precision, scaled(peak->flops_per_second, "FLOP/s"),
+                         peak->trial_id.substr(0, 8));
   }
-  out += "\n";
-  if (marks.empty()) return out;
+  out.gap();
+  out.paragraph(std::move(title));
+  if (marks.empty()) return;
   const std::size_t wide = width == 0 ? kMostWide : std::clamp(width, std::size_t{40}, kMostWide);
-  return out + fmt::format("{:>{}}\n", "FLOP/s", kAxis) +
-         CharacterPicture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
+  const auto text =
+      fmt::format("{:>{}}\n", "FLOP/s", kAxis) + CharacterPicture(marks, peaks, *bandwidth, wide - kAxis - 3).text();
+  out.add(CharacterMap{text, text});
 }
 
 }  // namespace
 
-std::string roofline_report(const std::vector<Result>& results, const Roofline& roofline, std::size_t width) {
+Document roofline_document(const std::vector<Result>& results, const Roofline& roofline, std::size_t width) {
+  Document out;
   Table table({{"", Align::left},
                {"trial", Align::left},
                {"workload", Align::left},
@@ -184,9 +187,12 @@ std::string roofline_report(const std::vector<Result>& results, const Roofline& 
                intensity ? fmt::format("{:.3g}", *intensity) : "-", share_or_dash(result.share_of_peak),
                share_or_dash(result.share_of_roofline)});
   }
-  if (platforms.empty()) return "No result here has FLOPs or bytes.\n";
-  std::string out = table.text(width);
-  for (const auto& platform : platforms) out += picture_of(platform, results, roofline, width);
+  if (platforms.empty()) {
+    out.paragraph("No result here has FLOPs or bytes.");
+    return out;
+  }
+  out.add(std::move(table));
+  for (const auto& platform : platforms) add_picture(platform, results, roofline, width, out);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/network/network.hpp"
+#include "assay/report/renderers/terminal.hpp"
 
 namespace assay::report {
 namespace {
@@ -150,7 +151,7 @@ TEST(Roofline, ThePictureHasTheRoofAboveItsPoints) {
   auto slow = result("gemm", 0.4657);  // 1.0001 GFLOP/s
   std::vector<Result> results{result("gemm", 23.2830643654), slow};
   add_shares(results, planted());
-  const auto text = roofline_report(results, planted(), 40);
+  const auto text = as_terminal(roofline_document(results, planted(), 40), {});
   EXPECT_THAT(text, HasSubstr("triad 10 GB/s (trial t), gemm fp32 100 GFLOP/s (trial g)"));
   const auto line_of = [&](const std::string& mark) {
     std::size_t line = 0;
@@ -171,8 +172,8 @@ TEST(Roofline, ThePictureHasTheRoofAboveItsPoints) {
 TEST(Roofline, SaysWhereThereIsNone) {
   std::vector<Result> results{result("gemm", 10)};
   add_shares(results, {});
-  EXPECT_THAT(roofline_report(results, {}, 80), HasSubstr("No roofline on platform here"));
-  EXPECT_THAT(roofline_report({result("toy", 1)}, {}, 80), HasSubstr("No result here"));
+  EXPECT_THAT(as_terminal(roofline_document(results, {}, 80), {}), HasSubstr("No roofline on platform here"));
+  EXPECT_THAT(as_terminal(roofline_document({result("toy", 1)}, {}, 80), {}), HasSubstr("No result here"));
 }
 
 // assay/network/step_cost_test.cpp has the FLOPs of two prompts of 10 tokens: 100 tokens a second read them 5 times. 5

@@ -38,11 +38,11 @@ std::string verdict_line(const compare::Comparison& c) {
   const auto second = fit(name_of_side(c.b.trial, c.a.trial), 100);
   const auto first = fit(name_of_side(c.a.trial, c.b.trial), 100);
   if (c.verdict == compare::Verdict::no_difference || c.verdict == compare::Verdict::undecided) {
-    return fmt::format("{}: no proved difference to {}: {:+.1f} % ({:+.1f} to {:+.1f} %)\n", second, first,
+    return fmt::format("{}: no proved difference to {}: {:+.1f} % ({:+.1f} to {:+.1f} %)", second, first,
                        100 * (*c.ratio - 1), 100 * (c.ratio_interval->low - 1), 100 * (c.ratio_interval->high - 1));
   }
   const auto [low, high] = std::minmax({percent(c.ratio_interval->low), percent(c.ratio_interval->high)});
-  return fmt::format("{}: {:.1f} % {} time than {} ({:.1f} to {:.1f} %), proved\n", second, percent(*c.ratio),
+  return fmt::format("{}: {:.1f} % {} time than {} ({:.1f} to {:.1f} %), proved", second, percent(*c.ratio),
                      slower ? "more" : "less", first, low, high);
 }
 
@@ -72,15 +72,16 @@ bool is_open_to_threads(const plan::Campaign& campaign, const plan::Catalog& cat
 
 }  // namespace
 
-std::string run_verdicts(const compare::Material& material) {
+Document run_verdicts(const compare::Material& material) {
+  Document out;
   const auto& trials = material.trials;
-  if (trials.size() < 2 || trials.size() > kMostAnswerSides || !is_one_workload(trials)) return "";
+  if (trials.size() < 2 || trials.size() > kMostAnswerSides || !is_one_workload(trials)) return out;
   std::vector<compare::Selector> sides;
   for (const auto& row : trials) sides.emplace_back("trial:" + row.id, std::vector<store::CampaignRow>{}, trials);
-  std::string out;
   for (const auto& family : compare::compare_all(material, sides, compare::FamilyReference::first).all) {
     for (const auto& pair : family.pairs) {
-      if (pair.first == 0) out += verdict_line(pair.comparison);
+      if (pair.first != 0) continue;
+      if (auto line = verdict_line(pair.comparison); !line.empty()) out.paragraph(std::move(line));
     }
   }
   return out;

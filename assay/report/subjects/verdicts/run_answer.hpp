@@ -8,13 +8,14 @@
 #include "assay/compare/compare.hpp"
 #include "assay/plan/campaign.hpp"
 #include "assay/plan/catalog/catalog.hpp"
+#include "assay/report/document.hpp"
 #include "assay/report/results/result.hpp"
 
 namespace assay::report {
 
 /// Below the table of a campaign that measured one workload under several settings or workers: what each takes against
-/// the first, and whether that is proved, a line each. Empty where there is nothing to compare, or too few runs.
-std::string run_verdicts(const compare::Material& material);
+/// the first, and whether that is proved. Empty where there is nothing to compare, or too few runs.
+Document run_verdicts(const compare::Material& material);
 
 /// CPUs that a process may use.
 struct CpuRoom {

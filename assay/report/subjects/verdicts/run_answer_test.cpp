@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/report/renderers/terminal.hpp"
+
 namespace assay::report {
 namespace {
 
@@ -40,16 +42,20 @@ struct AnsweredRuns {
   }
 };
 
+std::string said_of(const AnsweredRuns& runs) {
+  return as_terminal(run_verdicts(runs.material), {});
+}
+
 TEST(RunVerdicts, SayWhatTheSecondTakesAgainstTheFirst) {
   AnsweredRuns slower;
   slower.add(answered_trial(1), 300'000, 10);
   slower.add(answered_trial(2), 165'000, 10);  // .55 of it
-  EXPECT_THAT(run_verdicts(slower.material), HasSubstr("intra_op=2: 45.0 % less time than intra_op=1 ("));
-  EXPECT_THAT(run_verdicts(slower.material), HasSubstr("), proved\n"));
+  EXPECT_THAT(said_of(slower), HasSubstr("intra_op=2: 45.0 % less time than intra_op=1 ("));
+  EXPECT_THAT(said_of(slower), HasSubstr("), proved\n"));
   AnsweredRuns faster;
   faster.add(answered_trial(1), 300'000, 10);
   faster.add(answered_trial(2), 600'000, 10);
-  EXPECT_THAT(run_verdicts(faster.material), HasSubstr("intra_op=2: 100.0 % more time than intra_op=1 ("));
+  EXPECT_THAT(said_of(faster), HasSubstr("intra_op=2: 100.0 % more time than intra_op=1 ("));
 }
 
 TEST(RunVerdicts, ProveNothingWhereRunsAreTheSame) {
@@ -57,7 +63,7 @@ TEST(RunVerdicts, ProveNothingWhereRunsAreTheSame) {
   const std::vector<std::int64_t> times{300'000, 303'000, 297'000, 301'000, 299'000, 302'000, 298'000, 300'000};
   equal.add(answered_trial(1), times);
   equal.add(answered_trial(2), times);
-  EXPECT_THAT(run_verdicts(equal.material),
+  EXPECT_THAT(said_of(equal),
               AllOf(HasSubstr("intra_op=2: no proved difference to intra_op=1: +0.0 %"), Not(HasSubstr(", proved"))));
 }
 
@@ -65,7 +71,7 @@ TEST(RunVerdicts, NameTheWorkersWhereSettingsAreTheSame) {
   AnsweredRuns runs;
   runs.add(answered_trial({}, "one"), 300'000, 10);
   runs.add(answered_trial({}, "two"), 600'000, 10);
-  EXPECT_THAT(run_verdicts(runs.material), HasSubstr("two 1.0.0: 100.0 % more time than one 1.0.0 ("));
+  EXPECT_THAT(said_of(runs), HasSubstr("two 1.0.0: 100.0 % more time than one 1.0.0 ("));
 }
 
 // A 95 % interval of a median needs 6 runs: 2 / 2^5 is above 5 %, and 2 / 2^6 below.
@@ -73,22 +79,22 @@ TEST(RunVerdicts, NeedAsManyRunsAsAnInterval) {
   AnsweredRuns runs;
   runs.add(answered_trial(1), 300'000, 10);
   runs.add(answered_trial(2), 600'000, 5);
-  EXPECT_EQ(run_verdicts(runs.material), "");
+  EXPECT_TRUE(run_verdicts(runs.material).empty());
 }
 
 TEST(RunVerdicts, AreOfTwoToEightTrialsOfOneWorkload) {
   AnsweredRuns runs;
   runs.add(answered_trial(1), 300'000, 10);
-  EXPECT_EQ(run_verdicts(runs.material), "");
+  EXPECT_TRUE(run_verdicts(runs.material).empty());
   auto other = answered_trial(1);
   other.workload.batch = 8;
   auto two = runs;
   two.add(other, 600'000, 10);
-  EXPECT_EQ(run_verdicts(two.material), "");
+  EXPECT_TRUE(run_verdicts(two.material).empty());
   for (std::int64_t threads = 2; threads <= 8; ++threads) runs.add(answered_trial(threads), 600'000, 10);
-  EXPECT_NE(run_verdicts(runs.material), "");
+  EXPECT_FALSE(run_verdicts(runs.material).empty());
   runs.add(answered_trial(9), 600'000, 10);
-  EXPECT_EQ(run_verdicts(runs.material), "");
+  EXPECT_TRUE(run_verdicts(runs.material).empty());
 }
 
 plan::Catalog catalog_of(const std::vector<std::string>& settings) {
