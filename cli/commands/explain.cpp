@@ -43,7 +43,7 @@ void add_explain(CLI::App& command, Invocation& invocation) {
   command.footer(
       "assay explain trace.json.gz\n"
       "assay explain traces/ --markdown step.md\n"
-      "docs/traces.md says what each number means.");
+      "docs/tutorials/limits_and_scale.md says what each number means.");
   command.callback([o, &invocation] { invocation.exit_code = explain(*o); });
 }
 
