@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
 
 PARAMETERS = 3_504_872  # of MobileNet v2 with 1000 classes, as torchvision publishes it
 PHASES = {"forward", "backward", "communicate", "update"}
-BRIEF = ("--runs", 1, "--retries", 0, "--warmup", "0s", "--interface", "e0", "--ranks-per-node", 1)
+BRIEF = ("--retries", 0, "--warmup", "0s", "--interface", "e0", "--ranks-per-node", 1)
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,9 @@ def need(worker):
         pytest.skip(f"{worker} is not installed")
 
 
-def submit(fleet, ranks, *argv):
+def submit(fleet, ranks, *argv, runs=1):
     """The run directory must be one that all nodes see."""
-    words = (*argv, *BRIEF, "--ranks", ranks, "--name", "one")
+    words = (*argv, "--runs", runs, *BRIEF, "--ranks", ranks, "--name", "one")
     return fleet.submit(*words, agents=1, own=["--nodes", ranks], run_folder=fleet.folder / "runs")
 
 
@@ -63,6 +63,16 @@ def test_mpi_over_nodes(fleet, ranks):
     record = record_of(fleet, ranks, "all_reduce", "--worker", "mpi", "--option", "bytes=65536", "--seconds", "1s")
     lengths = {len(rank["samples_ns"]) for rank in record["ranks"]}
     assert len(lengths) == 1 and lengths.pop() > 0
+
+
+@pytest.mark.full
+def test_no_rank_hears_another_before_it_has_started(fleet):
+    """Of such starts about one in 70 crashed in MPI_Init where Slurm's plugin of PMIx chose how nodes wait."""
+    need("mpi")
+    words = ("all_reduce", "--worker", "mpi", "--option", "bytes=65536", "--seconds", "20ms")
+    submit(fleet, 4, *words, runs=400)
+    fleet.wait_until_done(limit_seconds=900)
+    assert [record["outcome"]["kind"] for record in fleet.records()] == 400 * ["ok"]
 
 
 def test_scancel_ends_the_ranks_on_every_node(fleet):
