@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "assay/report/report.hpp"
+#include "assay/report/results/gathered_evidence.hpp"
 #include "assay/report/results/results.hpp"
 #include "assay/report/results/submissions.hpp"
 #include "assay/report/subjects/fleet.hpp"
@@ -26,6 +27,7 @@ struct ShowOptions {
   bool fleet = false;
   double watch_seconds = 0;
   bool roofline = false;
+  bool fastest = false;
   AnswerFlags answer;
   NetworkFlags network;
 };
@@ -97,11 +99,14 @@ void show(const ShowOptions& o) {
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
   if (o.fleet) return watch_fleet(*store, o);
-  const auto data = report::results_of_campaigns(*store, choose_campaigns(store->campaigns(), o));
-  const auto document = o.roofline
-                            ? report::roofline_document(data.results, report::known_roofline(*store), terminal_width())
-                            : report::results_document(data);
-  answer(o.answer, document, [&] { return report::json_report(data); });
+  const auto campaigns = choose_campaigns(store->campaigns(), o);
+  const auto data = report::results_of_campaigns(*store, campaigns);
+  const auto document = [&] {
+    if (o.fastest) return report::fastest_document(report::gather_evidence(*store, campaigns));
+    if (!o.roofline) return report::results_document(data);
+    return report::roofline_document(data.results, report::known_roofline(*store), terminal_width());
+  };
+  answer(o.answer, document(), [&] { return report::json_report(data); });
 }
 
 void add_show(CLI::App& command, Invocation& invocation) {
@@ -114,6 +119,10 @@ void add_show(CLI::App& command, Invocation& invocation) {
                    "With --trial: show its slowest layers, where they were timed (run --layers)");
   command.add_flag("--roofline", o->roofline,
                    "Show FLOP/s and bytes/s achieved, and where they are below the roofline");
+  command
+      .add_flag("--fastest", o->fastest,
+                "Show which worker is fastest on each workload: ratios, intervals, and what is proved")
+      ->excludes("--roofline");
   command.add_flag("--all", o->all, "List every campaign");
   command.add_flag("--fleet", o->fleet, "Show the progress of a campaign: done, running where, failed why, time left");
   command

@@ -3,6 +3,7 @@
 import os
 
 import assay_kept
+import effective
 import numpy
 
 CACHE_KINDS = {"fp32": "f32", "fp16": "f16", "bf16": "bf16", "u8": "u8"}
@@ -22,30 +23,25 @@ def made(genai, model, cache, key):
     return assay_kept.folder(cache, key, "openvino_model.bin", fill)
 
 
+def weights_bytes(folder):
+    return os.path.getsize(os.path.join(folder, "openvino_model.bin"))
+
+
+def cache_bytes(metadata, sequences, context, kind):
+    """Keys and values of all layers for the longest context that a step has."""
+    features = metadata["llama.embedding_length"] // metadata["llama.attention.head_count"]
+    values = 2 * metadata["llama.block_count"] * metadata["llama.attention.head_count_kv"] * features
+    return values * sequences * context * _BYTES[kind]
+
+
 class Engine:
-    def __init__(self, openvino, folder, metadata, sequences, context, properties):
-        core = openvino.Core()
-        path = os.path.join(folder, "openvino_model.xml")
-        self.compiled = core.compile_model(core.read_model(path), "CPU", properties)
+    def __init__(self, openvino, folder, metadata, sequences, properties):
+        self.compiled = effective.compiled_of(openvino, folder, properties)
         self._request = self.compiled.create_infer_request()
-        self._sequences, self._context, self._metadata = sequences, context, metadata
+        self._sequences = sequences
         self._beams = numpy.arange(sequences, dtype="i4")
         self._logits = None
         self.vocabulary = len(metadata["tokenizer.ggml.tokens"])
-        self._weights_bytes = os.path.getsize(os.path.join(folder, "openvino_model.bin"))
-
-    def weights_bytes(self):
-        return self._weights_bytes
-
-    def cache_kind(self):
-        return self.compiled.get_property("KV_CACHE_PRECISION").get_type_name()
-
-    def cache_bytes(self):
-        """Keys and values of all layers for the longest context that a step has."""
-        m = self._metadata
-        features = m["llama.embedding_length"] // m["llama.attention.head_count"]
-        values = 2 * m["llama.block_count"] * m["llama.attention.head_count_kv"] * features
-        return values * self._sequences * self._context * _BYTES[self.cache_kind()]
 
     def clear(self):
         self._request.reset_state()

@@ -23,6 +23,7 @@ class OpenVinoGenAi(assay_worker.Framework):
         if precision not in PRECISIONS:
             raise assay_worker.Refused("precision '%s': there is %s." % (precision, ", ".join(PRECISIONS)))
         os.environ.setdefault("OPENVINO_TELEMETRY_DISABLE", "1")
+        import effective
         import graph
         import openvino
         import openvino_genai
@@ -48,39 +49,31 @@ class OpenVinoGenAi(assay_worker.Framework):
         key = prepare.file["hash"] if prepare.file else os.path.basename(path)
         release = importlib.metadata.version("openvino-genai")
         folder, self._place = graph.made(openvino_genai, path, prepare.cache, "%s %s" % (release, key))
+        if asked.greedy:
+            import pipeline
+
+            as_set = effective.read_elsewhere(folder, properties)
+            self._answers = pipeline.Answers(openvino, openvino_genai, folder, asked, properties)
+            self._forced = lambda: assay_generate.Answers(
+                graph.Engine(openvino, folder, model.metadata, asked.sequences, properties), asked
+            )
+        else:
+            engine = graph.Engine(openvino, folder, model.metadata, asked.sequences, properties)
+            as_set = effective.read(engine.compiled)
+            self._answers = assay_generate.Answers(engine, asked)
+            self._forced = lambda: self._answers
         context = asked.prompt + asked.output
-
-        def made_engine():
-            return graph.Engine(openvino, folder, model.metadata, asked.sequences, context, properties)
-
-        engine = made_engine()
-        self._forced = lambda: assay_generate.Answers(made_engine(), asked)
-        effective = {
-            "intra_op": engine.compiled.get_property("INFERENCE_NUM_THREADS"),
-            "precision": engine.compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name(),
-            "cache": engine.cache_kind(),
-            "file_kind": model.kinds()[0],
-        }
-        prepared = assay_worker.Prepared(
+        return assay_worker.Prepared(
             versions={
                 "openvino-genai": release,
                 "openvino": openvino.get_version(),
                 "python": platform.python_version(),
             },
             parameters=model.parameters(),
-            effective=effective,
-            weights_bytes=engine.weights_bytes(),
-            cache_bytes=engine.cache_bytes(),
+            effective={**as_set, "file_kind": model.kinds()[0]},
+            weights_bytes=graph.weights_bytes(folder),
+            cache_bytes=graph.cache_bytes(model.metadata, asked.sequences, context, as_set["cache"]),
         )
-        if asked.greedy:
-            import pipeline
-
-            del engine  # what is timed has the process for itself
-            self._answers = pipeline.Answers(openvino, openvino_genai, folder, asked, properties)
-        else:
-            self._answers = assay_generate.Answers(engine, asked)
-            self._forced = lambda: self._answers
-        return prepared
 
     def step(self):
         self._answers.step()

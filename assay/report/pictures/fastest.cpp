@@ -7,6 +7,7 @@
 #include "assay/core/text/units.hpp"
 #include "assay/report/pictures/group_verdicts.hpp"
 #include "assay/report/pictures/naming.hpp"
+#include "assay/report/table.hpp"
 
 namespace assay::report {
 namespace {
@@ -83,27 +84,60 @@ bool is_proved(const Judged& judged) {
   });
 }
 
-Mark cell_of(const Result& result, const Judged& judged, bool proved) {
+/// What a runtime takes over the quickest of its contest.
+struct Standing {
+  double ratio = 1;
+  std::optional<stats::Interval> interval;  ///< none of the quickest itself, and of too few runs
+  std::int64_t groups = 0;                  ///< lock-step groups that say so; 0: independent runs
+};
+
+Standing standing_of(const Result& result, const Judged& judged) {
   const Result& best = quickest(judged);
-  std::string note = format_duration(*result.median_ns);
-  double ratio = *result.median_ns / *best.median_ns;
   if (!judged.by_groups.standings.empty()) {
-    const auto& standing = judged.by_groups.standings.at(runtime_of(result.trial));
-    ratio = standing.ratio;
-    if (standing.interval && &result != &best) {
-      note += fmt::format(", {:.2f} to {:.2f} times in {} groups", standing.interval->low, standing.interval->high,
-                          standing.groups);
-    }
-  } else if (&result != &best && result.median_interval && best.median_interval) {
-    note += fmt::format(", {:.2f} to {:.2f} times", result.median_interval->low / best.median_interval->high,
-                        result.median_interval->high / best.median_interval->low);
+    const auto& by_groups = judged.by_groups.standings.at(runtime_of(result.trial));
+    return {by_groups.ratio, &result == &best ? std::nullopt : by_groups.interval, by_groups.groups};
   }
-  if (only_disturbed(result)) note += ", every run was disturbed";
-  auto mark = ratio_cell(ratio);
-  mark.note = std::move(note);
+  Standing out{*result.median_ns / *best.median_ns, {}, 0};
+  if (&result != &best && result.median_interval && best.median_interval) {
+    out.interval = {result.median_interval->low / best.median_interval->high,
+                    result.median_interval->high / best.median_interval->low};
+  }
+  return out;
+}
+
+Mark cell_of(const Result& result, const Judged& judged, bool proved) {
+  const auto standing = standing_of(result, judged);
+  auto mark = ratio_cell(standing.ratio);
+  mark.note = format_duration(*result.median_ns);
+  if (standing.interval) {
+    mark.note += fmt::format(", {:.2f} to {:.2f} times", standing.interval->low, standing.interval->high);
+    if (standing.groups > 0) mark.note += fmt::format(" in {} groups", standing.groups);
+  }
+  if (only_disturbed(result)) mark.note += ", every run was disturbed";
   mark.hatched = only_disturbed(result);
-  mark.ringed = proved && &result == &best;
+  mark.ringed = proved && &result == &quickest(judged);
   return mark;
+}
+
+/// "1 (9.12 ms), proved" of the quickest, "1.23 (1.20 to 1.27)" of another; "(?)" where every run was disturbed.
+std::string words_of_cell(const Result& result, const Judged& judged, bool proved) {
+  const auto standing = standing_of(result, judged);
+  std::string out;
+  if (&result == &quickest(judged)) {
+    out = fmt::format("1 ({}){}", format_duration(*result.median_ns), proved ? ", proved" : "");
+  } else {
+    out = fmt::format("{:.2f}", standing.ratio);
+    if (standing.interval) out += fmt::format(" ({:.2f} to {:.2f})", standing.interval->low, standing.interval->high);
+  }
+  return out + (only_disturbed(result) ? " (?)" : "");
+}
+
+std::set<std::string> runtimes_of(const std::vector<Judged>& contests) {
+  std::set<std::string> runtimes;
+  for (const auto& judged : contests) {
+    for (const auto& [runtime, result] : judged.contest) runtimes.insert(runtime);
+  }
+  return runtimes;
 }
 
 std::string answer_of(const std::vector<Judged>& contests) {
@@ -137,12 +171,38 @@ std::string answer_of(const std::vector<Judged>& contests) {
 
 }  // namespace
 
+Document fastest_document(const Evidence& evidence) {
+  Document out;
+  const auto contests = contests_of(evidence);
+  if (contests.empty()) {
+    out.paragraph(
+        "No workload here has results of two workers or releases. `assay run NETWORK --worker A,B` measures it.");
+    return out;
+  }
+  const auto runtimes = runtimes_of(contests);
+  std::vector<Table::Column> columns{{"workload", Table::Align::left}};
+  for (const auto& runtime : runtimes) columns.push_back({runtime, Table::Align::left});
+  Table table(std::move(columns));
+  for (const auto& judged : contests) {
+    const bool proved = is_proved(judged);
+    std::vector<std::string> row{judged.name};
+    for (const auto& runtime : runtimes) {
+      const auto found = judged.contest.find(runtime);
+      row.push_back(found == judged.contest.end() ? "-" : words_of_cell(*found->second, judged, proved));
+    }
+    table.add(std::move(row));
+  }
+  out.paragraph(answer_of(contests));
+  out.add(Matrix{std::move(table)});
+  out.paragraph(
+      "1: the fastest, with its time. Others: how many times as long, with the 95 % interval where runs are enough. "
+      "(?): every run was disturbed.");
+  return out;
+}
+
 std::vector<Picture> fastest_pictures(const Evidence& evidence) {
   const auto contests = contests_of(evidence);
-  std::set<std::string> runtimes;
-  for (const auto& judged : contests) {
-    for (const auto& [runtime, result] : judged.contest) runtimes.insert(runtime);
-  }
+  const auto runtimes = runtimes_of(contests);
   if (contests.empty() || runtimes.size() > kMostRuntimes) return {};
   Picture picture;
   picture.id = "fastest";
@@ -151,7 +211,7 @@ std::vector<Picture> fastest_pictures(const Evidence& evidence) {
       "Time of a step against the fastest runtime. Ringed: proved, by the verdicts of lock-step groups where there are "
       "any, else since no interval of another meets its own; hatched: every run was disturbed";
   picture.answer = answer_of(contests);
-  picture.command = command_of("assay show --all", evidence);
+  picture.command = command_of("assay show --all --fastest", evidence);
   picture.x = {.title = "runtime", .kind = PictureAxisKind::category, .categories = {runtimes.begin(), runtimes.end()}};
   picture.y = {.title = "workload", .kind = PictureAxisKind::category};
   Series series{.name = "time against the fastest", .kind = SeriesKind::cells, .colour = 0};

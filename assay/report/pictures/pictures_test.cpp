@@ -1,8 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "assay/core/workloads/learning.hpp"
+#include "assay/report/document_fixture.hpp"
 #include "assay/report/pictures/naming.hpp"
 
 namespace assay::report {
@@ -207,11 +209,20 @@ TEST(Pictures, ARuntimeIsFastestOnlyWhereIntervalsSaySo) {
   EXPECT_TRUE(marks[0].ringed && !marks[1].ringed);
   EXPECT_EQ(marks[1].text, "10.00");
   EXPECT_EQ(marks[1].note, "100 ms, 6.40 to 15.62 times");  // 80 / 12.5 and 125 / 8
+  const auto words = fastest_document(evidence);
+  EXPECT_EQ(paragraphs_of(words).at(0), pictures[0].answer);
+  const auto table = blocks_of<Matrix>(words).at(0).table;
+  EXPECT_EQ(titles_of(table), (std::vector<std::string>{"workload", "onnx 1.0", "torch 1.0"}));
+  EXPECT_EQ(table.rows().at(0),
+            (std::vector<std::string>{"net infer b1", "1 (10 ms), proved", "10.00 (6.40 to 15.62)"}));
   // 10 % faster, within the intervals.
   evidence.results[1] = result_of("b", 1, 11, "onnx");
   pictures = fastest_pictures(evidence);
   EXPECT_EQ(pictures[0].answer, "In 1 of 1 no runtime is proved to be the fastest.");
   EXPECT_FALSE(pictures[0].series[0].marks[0].ringed);
+  evidence.results.resize(1);
+  EXPECT_THAT(paragraphs_of(fastest_document(evidence)).at(0),
+              testing::HasSubstr("No workload here has results of two"));
 }
 
 // The host is 1, 2, 3 … times as slow from group to group, so that intervals of independent runs are wide and meet. In
@@ -238,6 +249,7 @@ TEST(Pictures, GroupsProveWhatIndependentRunsCannot) {
   EXPECT_TRUE(marks[1].ringed && !marks[0].ringed);
   EXPECT_EQ(marks[0].text, "1.10");
   EXPECT_EQ(marks[0].note, "111.1 ms, 1.10 to 1.10 times in 10 groups");
+  EXPECT_EQ(blocks_of<Matrix>(fastest_document(evidence)).at(0).table.rows().at(0).at(1), "1.10 (1.10 to 1.10)");
   evidence.campaigns[0].lockstep = false;  // the same numbers of a campaign that took no turns
   EXPECT_EQ(fastest_pictures(evidence)[0].answer, "In 1 of 1 no runtime is proved to be the fastest.");
 }

@@ -58,6 +58,9 @@ const Result* headline(const Evidence& evidence);
 #include "assay/report/pictures/pictures.inc"
 #undef PICTURES
 
+/// Which runtime is fastest on each workload, by how much, and what is proved: the table of the picture `fastest`.
+Document fastest_document(const Evidence& evidence);
+
 /// All of them, in the order of their questions, with their axes.
 std::vector<Picture> pictures_of(const Evidence& evidence);
 
