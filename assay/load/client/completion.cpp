@@ -1,5 +1,8 @@
 #include "assay/load/client/completion.hpp"
 
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
 #include <array>
 
 namespace assay::load {
@@ -25,28 +28,25 @@ void append_words(std::string& out, std::uint64_t seed, std::int64_t count) {
 }
 
 /// Takes events of the parser of JSON and keeps what counts.
-class PartReader : public nlohmann::json_sax<json> {
+class PartReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, PartReader> {
  public:
   CompletionPart part;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t value) override { return number(value); }
-  bool number_unsigned(number_unsigned_t value) override {
-    return number(value > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(value));
-  }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t& value) override {
-    if (root_ == Root::choices && is_text_ && !value.empty()) part.has_text = true;
+  bool Int(int value) { return number(value); }
+  bool Uint(unsigned value) { return number(value); }
+  bool Int64(std::int64_t value) { return number(value); }
+  bool Uint64(std::uint64_t value) { return number(value > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(value)); }
+  bool String(const char* /*text*/, rapidjson::SizeType length, bool /*copied*/) {
+    if (root_ == Root::choices && is_text_ && length > 0) part.has_text = true;
     if (root_ == Root::error && depth_ == 1) part.is_error = true;
     return true;
   }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return open(); }
-  bool end_object() override { return shut(); }
-  bool start_array(std::size_t) override { return open(); }
-  bool end_array() override { return shut(); }
-  bool key(string_t& name) override {
+  bool StartObject() { return open(); }
+  bool EndObject(rapidjson::SizeType /*members*/) { return shut(); }
+  bool StartArray() { return open(); }
+  bool EndArray(rapidjson::SizeType /*items*/) { return shut(); }
+  bool Key(const char* text, rapidjson::SizeType length, bool /*copied*/) {
+    const std::string_view name(text, length);
     if (depth_ == 1) {
       root_ = name == "choices" ? Root::choices
               : name == "usage" ? Root::usage
@@ -62,7 +62,6 @@ class PartReader : public nlohmann::json_sax<json> {
     if (depth_ == 3 && name == "cached_tokens") field_ = &part.cached_tokens;
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
  private:
   enum class Root { other, choices, usage, error };
@@ -115,11 +114,14 @@ void append_body(std::string& out, const Form& form, const Arrival& arrival, std
 }
 
 CompletionPart read_completion(std::string_view text) {
-  PartReader reader;
-  const bool valid = json::sax_parse(text.begin(), text.end(), &reader, json::input_format_t::json);
-  if (!valid) return {};
-  reader.part.valid = true;
-  return reader.part;
+  // Not recursive, so that no nesting is too deep; text must be UTF-8.
+  constexpr unsigned kHow = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  PartReader found;
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  if (reader.Parse<kHow>(stream, found).IsError()) return {};
+  found.part.valid = true;
+  return found.part;
 }
 
 }  // namespace assay::load

@@ -127,6 +127,30 @@ TEST(Exchange, AConnectionIsKeptWhereTheResponseAllowsIt) {
   EXPECT_FALSE(kept("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1"));
 }
 
+TEST(Completion, WhatIsNotJsonIsNotValid) {
+  const std::vector<std::string> bad{"",
+                                     "{\"a\":NaN}",
+                                     "{} x",
+                                     "{\"a\":1,}",
+                                     "1e999",
+                                     "{\"a\":\"\xff\"}",
+                                     std::string("{\"a\":\"x\0y\"}", 11),
+                                     std::string(200'000, '[')};
+  for (const auto& text : bad) EXPECT_FALSE(read_completion(text).valid) << text.substr(0, 20);
+  const std::string deep = std::string(50'000, '[') + std::string(50'000, ']');
+  EXPECT_TRUE(read_completion(deep).valid);
+}
+
+TEST(Completion, CountsAreThoseOfUsage) {
+  const auto part = read_completion(
+      R"({"usage":{"completion_tokens":5,"prompt_tokens":-3,"prompt_tokens_details":{"cached_tokens":4}},"prompt_tokens":9})");
+  EXPECT_EQ(part.output_tokens, 5);
+  EXPECT_FALSE(part.input_tokens);
+  EXPECT_EQ(part.cached_tokens, 4);
+  EXPECT_EQ(read_completion(R"({"usage":{"completion_tokens":18446744073709551615}})").output_tokens, INT64_MAX);
+  EXPECT_FALSE(read_completion(R"({"usage":{"completion_tokens":99999999999999999999}})").output_tokens);
+}
+
 TEST(Completion, PromptsAreFreshAndSharePrefixes) {
   Form form;
   form.api = Api::completions;
