@@ -99,6 +99,7 @@ void show(const ShowOptions& o) {
   const auto store = store::open_store(o.store, store::Access::read);
   if (!o.trial.empty()) return show_trial(*store, o);
   if (o.fleet) return watch_fleet(*store, o);
+  if (o.fastest && o.roofline) fail(ErrorKind::usage, "--fastest and --roofline give two answers; choose one.");
   const auto campaigns = choose_campaigns(store->campaigns(), o);
   const auto data = report::results_of_campaigns(*store, campaigns);
   const auto document = [&] {
@@ -119,10 +120,8 @@ void add_show(CLI::App& command, Invocation& invocation) {
                    "With --trial: show its slowest layers, where they were timed (run --layers)");
   command.add_flag("--roofline", o->roofline,
                    "Show FLOP/s and bytes/s achieved, and where they are below the roofline");
-  command
-      .add_flag("--fastest", o->fastest,
-                "Show which worker is fastest on each workload: ratios, intervals, and what is proved")
-      ->excludes("--roofline");
+  command.add_flag("--fastest", o->fastest,
+                   "Show which worker is fastest on each workload: ratios, intervals, and what is proved");
   command.add_flag("--all", o->all, "List every campaign");
   command.add_flag("--fleet", o->fleet, "Show the progress of a campaign: done, running where, failed why, time left");
   command

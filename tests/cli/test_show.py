@@ -1,6 +1,7 @@
 """`assay show` on a terminal, as wide as a window is, and as Markdown."""
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -71,3 +72,20 @@ def test_markdown_has_every_trial_and_no_terminal(assay, tmp_path):
     assert len(rows) == 2 + 4
     assert "inter&#95;op=1 intra&#95;op=2" in text
     assert "\x1b" not in text
+    fenced = text.split("```text\n")[1].split("```")[0].splitlines()
+    assert [line.split()[2:] for line in fenced[1:]] == [["2.99", "1.64"], ["1.67", "1.00"]]
+
+
+def test_a_trial_and_its_runs_as_markdown(assay, tmp_path):
+    measured(assay)
+    trial = json.loads(assay("show", "--json").stdout)["results"][0]["trial_id"]
+    assay("show", "--trial", trial[:8], "--markdown", "trial.md")
+    text = (tmp_path / "trial.md").read_text()
+    assert f"trial {trial}" in text
+    assert len([line for line in text.splitlines() if line.startswith("| ")]) == 2 + 6
+
+
+def test_nothing_is_fastest_alone(assay):
+    measured(assay)
+    assert assay("show", "--fastest").stdout.startswith("No workload here has results of two workers or releases.")
+    assert "give two answers" in assay("show", "--fastest", "--roofline", code=2).stderr
