@@ -170,7 +170,7 @@ def asked_for(name, workload, folder, mode=None):
     if workload in COLLECTIVES:
         return {"network": workload, "options": {"bytes": 4096}, "batch": 1}, None
     if workload in LANGUAGE_MODELS:
-        return generating(workload, "fp32" if name == "pytorch" else "fp16"), None
+        return generating(workload, "fp32" if name in ("pytorch", "onnxruntime_genai") else "fp16"), None
     if workload == "*.gguf":
         path = folder / "small.gguf"
         writer = FOLDERS[name].parent / "common" / "assay_llama.py"
