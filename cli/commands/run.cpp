@@ -231,7 +231,7 @@ report::CpuRoom cpu_room() {
   return {static_cast<std::int64_t>(platform::allowed_cpus().size()), platform::read_cgroup_limits().cpus};
 }
 
-/// Results; settings that were given and do nothing, so that equal rows are no riddle; and what is proved.
+/// Results, which of the given settings do nothing, and what is proved.
 report::Document run_document(const report::ReportData& data, const plan::Catalog& catalog,
                               const plan::Campaign& campaign, const compare::Material& material) {
   auto out = report::results_document(data);
@@ -283,8 +283,9 @@ int run(RunOptions o, const CLI::App& command) {
     end = work_on_peak(o, *store, catalog, campaign, stop.fd());
   }
   const auto data = report_of(*store, id);
-  answer(o.answer, run_document(data, catalog, campaign, material_of(*store, id)),
-         [&] { return report::json_report(data); });
+  answer(
+      o.answer, [&] { return run_document(data, catalog, campaign, material_of(*store, id)); },
+      [&] { return report::json_report(data); });
   const auto& progress = data.campaigns.at(0).progress;
   const bool measured = progress.done > before.done;
   if (before.done > 0 && !measured && progress.ready + progress.leased == 0) say_nothing_measured(data, *store, id);

@@ -101,13 +101,13 @@ void show(const ShowOptions& o) {
   if (o.fleet) return watch_fleet(*store, o);
   if (o.fastest && o.roofline) fail(ErrorKind::usage, "--fastest and --roofline give two answers; choose one.");
   const auto campaigns = choose_campaigns(store->campaigns(), o);
-  const auto data = report::results_of_campaigns(*store, campaigns);
+  const auto data = [&] { return report::results_of_campaigns(*store, campaigns); };
   const auto document = [&] {
     if (o.fastest) return report::fastest_document(report::gather_evidence(*store, campaigns));
-    if (!o.roofline) return report::results_document(data);
-    return report::roofline_document(data.results, report::known_roofline(*store), terminal_width());
+    if (!o.roofline) return report::results_document(data());
+    return report::roofline_document(data().results, report::known_roofline(*store), terminal_width());
   };
-  answer(o.answer, document(), [&] { return report::json_report(data); });
+  answer(o.answer, document, [&] { return report::json_report(data()); });
 }
 
 void add_show(CLI::App& command, Invocation& invocation) {

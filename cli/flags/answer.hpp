@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <concepts>
 #include <string>
 
 #include "assay/core/text/json.hpp"
@@ -31,6 +32,13 @@ template <typename Json>
 void answer(const AnswerFlags& flags, const report::Document& document, const Json& as_json) {
   write_markdown(flags.markdown, document);
   flags.json ? print_json(as_json()) : print_document(document);
+}
+
+/// The same where `document` makes the document, and is called only where one is wanted.
+template <std::invocable Make, typename Json>
+void answer(const AnswerFlags& flags, const Make& document, const Json& as_json) {
+  if (flags.json && flags.markdown.empty()) return print_json(as_json());
+  answer(flags, document(), as_json);
 }
 
 }  // namespace assay::cli

@@ -49,16 +49,18 @@ class OpenVinoGenAi(assay_worker.Framework):
         key = prepare.file["hash"] if prepare.file else os.path.basename(path)
         release = importlib.metadata.version("openvino-genai")
         folder, self._place = graph.made(openvino_genai, path, prepare.cache, "%s %s" % (release, key))
+
+        def made_engine():
+            return graph.Engine(openvino, folder, model.metadata, asked.sequences, properties)
+
         if asked.greedy:
             import pipeline
 
             as_set = effective.read_elsewhere(folder, properties)
             self._answers = pipeline.Answers(openvino, openvino_genai, folder, asked, properties)
-            self._forced = lambda: assay_generate.Answers(
-                graph.Engine(openvino, folder, model.metadata, asked.sequences, properties), asked
-            )
+            self._forced = lambda: assay_generate.Answers(made_engine(), asked)
         else:
-            engine = graph.Engine(openvino, folder, model.metadata, asked.sequences, properties)
+            engine = made_engine()
             as_set = effective.read(engine.compiled)
             self._answers = assay_generate.Answers(engine, asked)
             self._forced = lambda: self._answers

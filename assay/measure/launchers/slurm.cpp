@@ -7,8 +7,8 @@
 namespace assay::measure {
 namespace {
 
-/// How the nodes' PMIx servers wait for each other. Left to itself, the plugin of Slurm 22.05 takes a ring, and about
-/// one start in 70 of four nodes with Open MPI 4.1 let a rank send before another had left MPI_Init: that one crashed.
+/// How the nodes' PMIx servers wait for each other. Left to itself, the plugin of Slurm 22.05 takes a ring too, and of
+/// 440 starts of four nodes with Open MPI 4.1 eight let a rank send before another had left MPI_Init, which crashed.
 const char* fence() {
   return std::getenv("SLURM_PMIX_FENCE") != nullptr ? "SLURM_PMIX_FENCE" : "SLURM_PMIX_FENCE=tree";
 }

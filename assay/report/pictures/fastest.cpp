@@ -22,8 +22,8 @@ struct Judged {
   GroupVerdict by_groups;
 };
 
-/// The contests of a store; those with one runtime have nothing to compare.
-std::vector<Judged> contests_of(const Evidence& evidence) {
+/// The contests of a store, at most so many; those with one runtime have nothing to compare.
+std::vector<Judged> contests_of(const Evidence& evidence, std::size_t most) {
   std::map<std::string, std::size_t> known;
   std::vector<Contest> contests;
   for (const auto* result : good_results(evidence)) {
@@ -34,7 +34,7 @@ std::vector<Judged> contests_of(const Evidence& evidence) {
     contests[it->second][runtime_of(result->trial)] = result;
   }
   std::erase_if(contests, [](const Contest& contest) { return contest.size() < 2; });
-  if (contests.size() > kMostSubjects) contests.resize(kMostSubjects);
+  if (contests.size() > most) contests.resize(most);
   std::vector<Trial> trials;  // without their runtime, so that names say nothing of it
   trials.reserve(contests.size());
   std::vector<Named> named;
@@ -173,7 +173,7 @@ std::string answer_of(const std::vector<Judged>& contests) {
 
 Document fastest_document(const Evidence& evidence) {
   Document out;
-  const auto contests = contests_of(evidence);
+  const auto contests = contests_of(evidence, SIZE_MAX);
   if (contests.empty()) {
     out.paragraph(
         "No workload here has results of two workers or releases. `assay run NETWORK --worker A,B` measures it.");
@@ -201,7 +201,7 @@ Document fastest_document(const Evidence& evidence) {
 }
 
 std::vector<Picture> fastest_pictures(const Evidence& evidence) {
-  const auto contests = contests_of(evidence);
+  const auto contests = contests_of(evidence, kMostSubjects);
   const auto runtimes = runtimes_of(contests);
   if (contests.empty() || runtimes.size() > kMostRuntimes) return {};
   Picture picture;

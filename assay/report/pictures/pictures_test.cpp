@@ -225,6 +225,17 @@ TEST(Pictures, ARuntimeIsFastestOnlyWhereIntervalsSaySo) {
               testing::HasSubstr("No workload here has results of two"));
 }
 
+TEST(Pictures, ATableOfTheFastestHasEveryWorkload) {
+  Evidence evidence;
+  for (int i = 0; i < 41; ++i) {
+    for (const char* worker : {"torch", "onnx"}) {
+      evidence.results.push_back(result_of(fmt::format("{}{}", worker, i), 1, 10, worker));
+      evidence.results.back().trial.workload.network = fmt::format("net{}", i);
+    }
+  }
+  EXPECT_EQ(blocks_of<Matrix>(fastest_document(evidence)).at(0).table.rows().size(), 41u);
+}
+
 // The host is 1, 2, 3 … times as slow from group to group, so that intervals of independent runs are wide and meet. In
 // every group onnx takes 1.1 times as long as torch, but for .1 % up and down.
 TEST(Pictures, GroupsProveWhatIndependentRunsCannot) {
