@@ -100,11 +100,11 @@ std::optional<std::int64_t> others_ns(const RankResult& rank, const std::vector<
 }
 
 /// Other processes only disturb where the worker's threads had to wait for them. Where its threads ended meanwhile, how
-/// long they waited is not known: then the CPUs must have been full.
+/// long they waited is not known: then the CPUs must have been full, with what the hypervisor took of them.
 bool had_to_wait(const Disturbance& d, std::int64_t others) {
   const auto window = static_cast<double>(*d.window_ns);
   if (d.wait_ns) return above(d.wait_ns, window, kLeastWait);
-  return static_cast<double>(d.cpu_ns.value_or(0) + others) > kFull * window * cpus_of(d);
+  return static_cast<double>(d.cpu_ns.value_or(0) + others + d.steal_ns.value_or(0)) > kFull * window * cpus_of(d);
 }
 
 /// The process whose CPUs others used most of, where it is enough to disturb.

@@ -112,6 +112,17 @@ TEST(Validity, where_waiting_is_not_known_only_full_cpus_are_disturbed) {
   EXPECT_THAT(codes({rank}), testing::ElementsAre("neighbours"));
 }
 
+TEST(Validity, what_the_hypervisor_took_does_not_hide_neighbours) {
+  auto rank = quiet();
+  rank.disturbance.wait_ns.reset();
+  rank.disturbance.cpu_ns = kSecond;  // of 4 s on 2 CPUs
+  rank.disturbance.other_cpu_ns = 2 * kSecond;
+  rank.disturbance.steal_ns = kSecond / 2;  // 3.5 of 4 s: a CPU was free
+  EXPECT_THAT(codes({rank}), testing::ElementsAre("steal"));
+  rank.disturbance.steal_ns = kSecond;
+  EXPECT_THAT(codes({rank}), testing::UnorderedElementsAre("steal", "neighbours"));
+}
+
 RankResult busy_threads(std::int64_t active, std::int64_t cpus, double cpu_over_wall) {
   auto rank = quiet();
   rank.disturbance.cpus = cpus;
