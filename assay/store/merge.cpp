@@ -6,9 +6,10 @@
 
 #include "assay/core/text/hash.hpp"
 #include "assay/store/records/receipt.hpp"
+#include "assay/store/records/record_columns.hpp"
 #include "assay/store/store.hpp"
 #include "assay/store/stores/postgres/connection.hpp"
-#include "assay/store/stores/sqlite/database.hpp"
+#include "assay/store/stores/sqlite/record_table.hpp"
 
 namespace assay::store {
 namespace {
@@ -30,7 +31,6 @@ class FileReader {
     rows.bind(values...);
     return rows;
   }
-  static std::string bytes(const Statement& rows, int column) { return rows.get<std::string>(column); }
   /// The columns as its receipt has hashed them.
   static RecordColumns as_kept(const RecordColumns& columns) { return columns; }
 
@@ -47,11 +47,10 @@ class ServerReader {
   postgres::Result ask(const char* sql, const Values&... values) {
     return connection_.read(sql, kReading, values...);
   }
-  static std::string bytes(const postgres::Result& rows, int column) { return rows.bytes(column); }
   static RecordColumns as_kept(RecordColumns columns) {
-    for (auto* text : {&columns.message, &columns.platform, &columns.started_utc, &columns.digest, &columns.json}) {
-      *text = postgres::to_server(*text);
-    }
+    each_column(columns, []<typename T>(const char*, T& value) {
+      if constexpr (std::is_same_v<T, std::string>) value = postgres::to_server(value);
+    });
     return columns;
   }
 
@@ -81,46 +80,24 @@ struct Brought {
 };
 
 constexpr const char* kRecord =
-    "SELECT campaign.id, trial.id, run.idx, record.attempt, record.counted, record.outcome, record.message, "
-    "record.trusted, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from, "
-    "record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.summary_version, "
-    "record.peak_memory_bytes, record.digest, record.json, record.samples, receipt.claim, receipt.hash, writer.role, "
-    "writer.host, writer.agent FROM record JOIN run ON run.key = record.run JOIN trial ON trial.key = run.trial JOIN "
+    "SELECT campaign.id, trial.id, run.idx, receipt.claim, receipt.hash, writer.role, writer.host, writer.agent, "
+    "{record} "
+    "FROM record JOIN run ON run.key = record.run JOIN trial ON trial.key = run.trial JOIN "
     "campaign ON campaign.key = run.campaign LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
     "writer.key = receipt.writer WHERE record.key = $1";
 
-template <typename Reader, typename Rows>
+template <typename Rows>
 Brought read_brought(const Rows& row) {
   const auto text = [&](int column) { return row.template get<std::string>(column); };
-  const auto integer = [&](int column) { return row.template get<std::int64_t>(column); };
-  const auto optional = [&](int column) { return row.template get<std::optional<std::int64_t>>(column); };
   const auto known = [&](int column) { return row.template get<std::optional<std::string>>(column); };
   Brought out;
-  out.run = {text(0), text(1), integer(2)};
-  out.columns = {text(1),
-                 integer(2),
-                 integer(3),
-                 integer(4),
-                 text(5),
-                 text(6),
-                 integer(7),
-                 text(8),
-                 text(9),
-                 integer(10),
-                 integer(11),
-                 integer(12),
-                 optional(13),
-                 optional(14),
-                 optional(15),
-                 row.template get<std::optional<double>>(16),
-                 integer(17),
-                 optional(18),
-                 text(19),
-                 text(20),
-                 Reader::bytes(row, 21)};
-  out.claim = known(22);
-  out.hash = known(23);
-  out.writer = Writer{known(24).value_or(""), known(25).value_or(""), known(26).value_or("")};
+  out.run = {text(0), text(1), row.template get<std::int64_t>(2)};
+  out.claim = known(3);
+  out.hash = known(4);
+  out.writer = Writer{known(5).value_or(""), known(6).value_or(""), known(7).value_or("")};
+  out.columns = read_record_columns(row, 8);
+  out.columns.trial = out.run.trial;
+  out.columns.index = out.run.index;
   return out;
 }
 
@@ -248,7 +225,7 @@ class Target {
                   "SELECT 1 FROM record WHERE run = ?1 AND started_utc = ?2 AND duration_ns = ?3 AND samples = ?4",
                   kMerging);
     const auto& columns = brought.columns;
-    return row.bind(run, columns.started_utc, columns.duration_ns, Blob{columns.samples}).step();
+    return row.bind(run, columns.started_utc, columns.duration_ns, Blob{columns.samples.bytes}).step();
   }
 
   std::int64_t free_attempt(std::int64_t run, std::int64_t wanted) {
@@ -261,23 +238,11 @@ class Target {
   }
 
   void insert(const Brought& brought, std::int64_t run, std::int64_t place) {
-    const auto& c = brought.columns;
-    Statement(
-        database_,
-        "INSERT INTO record(run, attempt, counted, outcome, message, trusted, platform, started_utc, duration_ns, "
-        "n, steady_from, median_ns, p90_ns, p99_ns, samples_per_second, summary_version, peak_memory_bytes, "
-        "digest, json, samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-        "?17, ?18, ?19, ?20)",
-        kMerging)
-        .bind(run, c.attempt, c.counted, c.outcome, c.message, c.trusted, c.platform, c.started_utc, c.duration_ns, c.n,
-              c.steady_from, c.median_ns, c.p90_ns, c.p99_ns, c.samples_per_second, c.summary_version,
-              c.peak_memory_bytes, c.digest, c.json, Blob{c.samples})
-        .run();
-    const auto record = sqlite3_last_insert_rowid(database_.handle());
+    const auto record = sqlite::insert_columns(database_, run, brought.columns, kMerging);
     // One from before there were receipts says that nobody knows who wrote it.
     const auto from = fmt::format("record {} of store {}", place, merged_.uuid);
     const auto writer = brought.claim ? brought.writer : Writer{"unknown", "", "store " + merged_.uuid};
-    put_receipt(writer, record, run, brought.claim.value_or(from), record_hash(c));
+    put_receipt(writer, record, run, brought.claim.value_or(from), record_hash(brought.columns));
   }
 
   void put_receipt(const Writer& writer, std::int64_t record, std::int64_t run, const std::string& claim,
@@ -343,10 +308,11 @@ void copy_records(Reader& reader, Target& target, const std::string& shown) {
   std::vector<std::int64_t> keys;
   auto listed = reader.ask("SELECT key FROM record ORDER BY key");
   while (listed.step()) keys.push_back(listed.template get<std::int64_t>(0));
+  const auto sql = with_record_columns(kRecord);
   for (const auto key : keys) {
-    auto row = reader.ask(kRecord, key);
+    auto row = reader.ask(sql.c_str(), key);
     if (!row.step()) continue;  // its campaign was dropped meanwhile
-    auto brought = read_brought<Reader>(row);
+    auto brought = read_brought(row);
     if (brought.hash && record_hash(Reader::as_kept(brought.columns)) != *brought.hash) {
       fail(ErrorKind::failure,
            "{}: record {} was altered after it was stored, so that nothing was merged. `assay store verify` says what "

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "assay/store/records/record_row.hpp"
+#include "assay/store/records/record_columns.hpp"
 #include "assay/store/records/skipped_rows.hpp"
 #include "assay/store/store.hpp"
 
@@ -13,12 +13,13 @@
 
 namespace assay::store {
 
-constexpr const char* kRunColumns =
-    "SELECT campaign.id, trial.id, run.idx, record.attempt, record.counted, record.outcome, record.message, "
-    "record.trusted, record.platform, record.started_utc, record.duration_ns, record.n, record.steady_from, "
-    "record.median_ns, record.p90_ns, record.p99_ns, record.samples_per_second, record.summary_version, run.pair, "
-    "run.side, record.digest";
-constexpr int kAfterRunColumns = 21;  ///< the first column behind those
+/// What read_run needs, for with_record_columns().
+constexpr const char* kRunColumns = "SELECT campaign.id, trial.id, run.idx, run.pair, run.side, {head}";
+constexpr int kRunHead = 5;  ///< the first column of {head}
+/// The first column after those.
+inline int after_run_columns() {
+  return kRunHead + head_column_count();
+}
 
 inline Pair pair_of(const std::string& id, const std::string& side) {
   return {id, side == "b" ? PairSide::b : PairSide::a};
@@ -31,25 +32,26 @@ RunRow read_run(const Row& row) {
   out.campaign = row.template get<std::string>(0);
   out.trial = row.template get<std::string>(1);
   out.index = row.template get<std::int64_t>(2);
-  out.attempt = row.template get<std::int64_t>(3);
-  out.counted = row.template get<bool>(4);
-  from_json_value(json(row.template get<std::string>(5)), "outcome", out.outcome);
-  out.message = row.template get<std::string>(6);
-  out.trusted = row.template get<bool>(7);
-  out.platform = row.template get<std::string>(8);
-  out.started_utc = row.template get<std::string>(9);
-  out.duration_ns = row.template get<std::int64_t>(10);
-  out.summary.n = row.template get<std::int64_t>(11);
-  out.summary.steady_from = row.template get<std::int64_t>(12);
-  out.summary.median_ns = row.template get<std::optional<std::int64_t>>(13);
-  out.summary.p90_ns = row.template get<std::optional<std::int64_t>>(14);
-  out.summary.p99_ns = row.template get<std::optional<std::int64_t>>(15);
-  out.summary.samples_per_second = row.template get<std::optional<double>>(16);
-  out.summary.summary_version = row.template get<std::int64_t>(17);
-  if (const auto pair = row.template get<std::optional<std::string>>(18)) {
-    out.pair = pair_of(*pair, row.template get<std::string>(19));
+  if (const auto pair = row.template get<std::optional<std::string>>(3)) {
+    out.pair = pair_of(*pair, row.template get<std::string>(4));
   }
-  from_json_value(parse_column(row.template get<std::string>(20)), "digest", out.digest);
+  auto head = read_head_columns(row, kRunHead);
+  out.attempt = head.attempt;
+  out.counted = head.counted != 0;
+  from_json_value(json(head.outcome), "outcome", out.outcome);
+  out.message = std::move(head.message);
+  out.trusted = head.trusted != 0;
+  out.platform = std::move(head.platform);
+  out.started_utc = std::move(head.started_utc);
+  out.duration_ns = head.duration_ns;
+  out.summary.n = head.n;
+  out.summary.steady_from = head.steady_from;
+  out.summary.median_ns = head.median_ns;
+  out.summary.p90_ns = head.p90_ns;
+  out.summary.p99_ns = head.p99_ns;
+  out.summary.samples_per_second = head.samples_per_second;
+  out.summary.summary_version = head.summary_version;
+  from_json_value(parse_column(head.digest), "digest", out.digest);
   out.summary.watts = out.digest.watts;
   out.summary.samples_per_joule = out.digest.samples_per_joule;
   out.summary.steady_samples = out.digest.steady_samples;
@@ -63,7 +65,7 @@ RunRow read_run(const Row& row) {
 template <typename Row>
 std::string record_name(const Row& row, std::int64_t key) {
   return fmt::format("record {} of trial {}, index {}, attempt {}", key, row.template get<std::string>(1).substr(0, 8),
-                     row.template get<std::int64_t>(2), row.template get<std::int64_t>(3));
+                     row.template get<std::int64_t>(2), row.template get<std::int64_t>(kRunHead));
 }
 
 /// The runs in rows of kRunColumns and record.key.
@@ -71,8 +73,9 @@ template <typename Rows>
 std::vector<RunRow> read_runs(Rows& row, SkippedRows& skipped) {
   std::vector<RunRow> out;
   while (row.step()) {
-    auto run = skipped.unless_bad([&] { return read_run(row); },
-                                  [&] { return record_name(row, row.template get<std::int64_t>(kAfterRunColumns)); });
+    auto run =
+        skipped.unless_bad([&] { return read_run(row); },
+                           [&] { return record_name(row, row.template get<std::int64_t>(after_run_columns())); });
     if (run) out.push_back(std::move(*run));
   }
   return out;

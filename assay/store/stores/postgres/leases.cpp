@@ -25,32 +25,25 @@ std::string hex_of(const std::string& bytes) {
   return out;
 }
 
-/// A record as a row for the function complete(), and what it shares with others.
+struct JsonColumn {
+  json operator()(const std::string& text) const { return to_server(text); }
+  json operator()(const PackedSamples& samples) const { return hex_of(samples.bytes); }
+  template <typename T>
+  json operator()(const T& value) const {
+    return to_json_value(value);
+  }
+};
+
+/// A record as a row for the function complete(), and what it shares with others. What a server knows better it leaves
+/// out.
 json row_of(const LeasedRun& run, const Record& record, std::map<std::string, std::string>& contents) {
   auto body = fold(record);
   contents.merge(body.contents);
-  const auto& summary = record.summary;
-  return {{"run", run.run},
-          {"trial", run.trial_id},
-          {"index", run.index},
-          {"attempt", run.attempt},
-          {"outcome", name_of(record.outcome.kind)},
-          {"message", to_server(record.outcome.message)},
-          {"trusted", record.validity.trusted ? 1 : 0},
-          {"platform", to_server(record.platform)},
-          {"started_utc", to_server(record.started_utc)},
-          {"duration_ns", record.duration_ns},
-          {"n", summary.n},
-          {"steady_from", summary.steady_from},
-          {"median_ns", to_json_value(summary.median_ns)},
-          {"p90_ns", to_json_value(summary.p90_ns)},
-          {"p99_ns", to_json_value(summary.p99_ns)},
-          {"samples_per_second", to_json_value(summary.samples_per_second)},
-          {"summary_version", summary.summary_version},
-          {"peak_memory_bytes", to_json_value(body.peak_memory_bytes)},
-          {"digest", to_server(body.digest)},
-          {"json", to_server(body.json)},
-          {"samples", hex_of(body.samples)}};
+  json out = {{"run", run.run}, {"trial", run.trial_id}, {"index", run.index}};
+  const auto columns = columns_of(record, body);
+  each_column(columns, [&](const char* name, const auto& value) { out[name] = JsonColumn()(value); });
+  out["attempt"] = run.attempt;
+  return out;
 }
 
 Encoded rows_of(const std::map<std::string, std::string>& contents) {

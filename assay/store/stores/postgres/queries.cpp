@@ -89,7 +89,7 @@ std::vector<TrialRow> PostgresStore::trials(const Filter& filter) {
 }
 
 std::vector<RunRow> PostgresStore::runs(const Filter& filter) {
-  const auto columns = std::string(kRunColumns) + ", record.key";
+  const auto columns = with_record_columns(kRunColumns) + ", record.key";
   auto row = select_records(connection_, columns.c_str(), filter, "listing runs");
   return read_runs(row, skipped_);
 }
@@ -106,14 +106,15 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
   auto chosen_keys = select_records(connection_, "SELECT record.key", filter, kDoing);
   while (chosen_keys.step()) keys.push_back(chosen_keys.get<std::int64_t>(0));
 
+  const int after = after_run_columns();
   ContentCache contents([&](const std::string& hash) { return content(hash); });
   for (std::size_t begin = 0; begin < keys.size(); begin += kRecordsAtOnce) {
     const auto end = std::min(begin + kRecordsAtOnce, keys.size());
     const std::vector<std::int64_t> some(keys.begin() + static_cast<std::ptrdiff_t>(begin),
                                          keys.begin() + static_cast<std::ptrdiff_t>(end));
     auto row = connection_.read(
-        std::string(kRunColumns) + ", record.json, record.samples, writer.role, writer.host, writer.agent, record.key" +
-            kRecordTables +
+        with_record_columns(kRunColumns) +
+            ", record.json, record.samples, writer.role, writer.host, writer.agent, record.key" + kRecordTables +
             " JOIN unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ON wanted.key = "
             "record.key LEFT JOIN receipt ON receipt.record = record.key LEFT JOIN writer ON "
             "writer.key = receipt.writer ORDER BY wanted.place",
@@ -121,17 +122,15 @@ void PostgresStore::records(const Filter& filter, const std::function<void(const
     while (row.step()) {
       const auto read = [&] {
         Record record = head_of(read_run(row));
-        if (const auto role = row.get<std::optional<std::string>>(kAfterRunColumns + 2)) {
-          record.writer =
-              Writer{*role, row.get<std::string>(kAfterRunColumns + 3), row.get<std::string>(kAfterRunColumns + 4)};
+        if (const auto role = row.get<std::optional<std::string>>(after + 2)) {
+          record.writer = Writer{*role, row.get<std::string>(after + 3), row.get<std::string>(after + 4)};
         }
         unfold(
-            row.get<std::string>(kAfterRunColumns), row.bytes(kAfterRunColumns + 1),
+            row.get<std::string>(after), row.bytes(after + 1),
             [&](const std::string& hash) { return contents.get(hash); }, record);
         return record;
       };
-      const auto record =
-          skipped_.unless_bad(read, [&] { return record_name(row, row.get<std::int64_t>(kAfterRunColumns + 5)); });
+      const auto record = skipped_.unless_bad(read, [&] { return record_name(row, row.get<std::int64_t>(after + 5)); });
       if (record) visit(*record);
     }
   }

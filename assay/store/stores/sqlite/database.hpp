@@ -98,6 +98,16 @@ class Statement {
     return *this;
   }
 
+  /// The same, where `give` is called with a function that takes one value after the other.
+  template <typename Give>
+  Statement& bind_each(const Give& give) {
+    sqlite3_reset(statement_.get());
+    int position = 0;
+    give([&](const auto& value) { check_bound(bind_one(++position, value)); });
+    ASSAY_CHECK(sqlite3_bind_parameter_count(statement_.get()) == position);
+    return *this;
+  }
+
   /// True: there is a row to read. False: done.
   bool step();
 
@@ -121,6 +131,7 @@ class Statement {
       return bytes(column);
     }
   }
+  std::string bytes(int column) const;
 
  private:
   template <typename T>
@@ -141,7 +152,6 @@ class Statement {
   }
 
   void check_bound(int code) const;
-  std::string bytes(int column) const;
 
   Database& database_;
   const char* doing_;

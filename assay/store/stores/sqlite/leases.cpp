@@ -3,6 +3,7 @@
 
 #include "assay/store/records/receipt.hpp"
 #include "assay/store/records/rows.hpp"
+#include "assay/store/stores/sqlite/record_table.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
 // The life of a run: ready -> leased -> done, or back to ready. A random claim names one lease of it. It ends with the
@@ -194,20 +195,9 @@ void SqliteStore::insert_record(const Lease& lease, const LeasedRun& run, const 
   const auto body = fold(record);
   Statement content(database_, "INSERT INTO content(hash, json) VALUES (?1, ?2) ON CONFLICT(hash) DO NOTHING", kDoing);
   for (const auto& [hash, text] : body.contents) content.bind(hash, text).run();
-  const auto& summary = record.summary;
-  Statement(
-      database_,
-      "INSERT INTO record(run, attempt, counted, outcome, message, trusted, platform, started_utc, duration_ns, "
-      "n, steady_from, median_ns, p90_ns, p99_ns, samples_per_second, summary_version, peak_memory_bytes, digest, "
-      "json, "
-      "samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-      kDoing)
-      .bind(run.run, record.attempt, record.counted, name_of(record.outcome.kind), record.outcome.message,
-            record.validity.trusted, record.platform, record.started_utc, record.duration_ns, summary.n,
-            summary.steady_from, summary.median_ns, summary.p90_ns, summary.p99_ns, summary.samples_per_second,
-            summary.summary_version, body.peak_memory_bytes, body.digest, body.json, Blob{body.samples})
-      .run();
-  insert_receipt(lease, run, sqlite3_last_insert_rowid(database_.handle()), record_hash(columns_of(record, body)));
+  const auto columns = columns_of(record, body);
+  const auto key = insert_columns(database_, run.run, columns, kDoing);
+  insert_receipt(lease, run, key, record_hash(columns));
 }
 
 std::int64_t SqliteStore::writer_of(const LeasedRun& run) {

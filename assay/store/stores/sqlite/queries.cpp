@@ -126,7 +126,7 @@ std::vector<TrialRow> SqliteStore::trials(const Filter& filter) {
 }
 
 std::vector<RunRow> SqliteStore::runs(const Filter& filter) {
-  const auto columns = std::string(kRunColumns) + ", record.key";
+  const auto columns = with_record_columns(kRunColumns) + ", record.key";
   auto row = select_records(database_, columns.c_str(), filter, "listing runs");
   return read_runs(row, skipped_);
 }
@@ -149,7 +149,7 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
   while (chosen.step()) keys.push_back(chosen.get<std::int64_t>(0));
 
   Statement row(database_,
-                std::string(kRunColumns) +
+                with_record_columns(kRunColumns) +
                     ", record.json, record.samples FROM record JOIN run ON run.key = record.run "
                     "JOIN trial ON trial.key = run.trial JOIN campaign ON campaign.key = "
                     "run.campaign WHERE record.key = ?1",
@@ -165,7 +165,7 @@ void SqliteStore::records(const Filter& filter, const std::function<void(const R
       Record record = head_of(read_run(row));
       record.writer = read_writer(key);
       unfold(
-          row.get<std::string>(kAfterRunColumns), row.get<std::string>(kAfterRunColumns + 1),
+          row.get<std::string>(after_run_columns()), row.bytes(after_run_columns() + 1),
           [&](const std::string& hash) { return contents.get(hash); }, record);
       return record;
     };

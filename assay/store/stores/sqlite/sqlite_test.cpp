@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "assay/store/records/record_row.hpp"
+#include "assay/store/records/record_columns.hpp"
 #include "assay/store/store_fixture.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
@@ -70,6 +70,16 @@ TEST_F(SqliteFile, AStoreIsDurableAndMarkedAsOurs) {
   Statement mode(database, "PRAGMA journal_mode", "");
   ASSERT_TRUE(mode.step());
   EXPECT_EQ(mode.get<std::string>(0), "wal");
+}
+
+TEST_F(SqliteFile, TheListOfColumnsIsThatOfTheTable) {
+  open_store(path(), Access::create);
+  Database database(path(), Access::read);
+  Statement row(database,
+                "SELECT group_concat(name, ', ') FROM pragma_table_info('record') WHERE name NOT IN ('key', 'run')",
+                "asking");
+  ASSERT_TRUE(row.bind().step());
+  EXPECT_EQ(with_record_columns("{names}"), row.get<std::string>(0));
 }
 
 TEST_F(SqliteFile, WhatIsNoFileIsRefusedAsUsage) {

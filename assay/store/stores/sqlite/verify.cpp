@@ -1,5 +1,6 @@
 #include "assay/core/text/hash.hpp"
 #include "assay/store/records/receipt.hpp"
+#include "assay/store/records/record_columns.hpp"
 #include "assay/store/sql.hpp"
 #include "assay/store/stores/sqlite/sqlite.hpp"
 
@@ -22,15 +23,10 @@ class Moment {
 
 /// Columns 9 and 10 and those from 12 on of verify_receipts.sql.
 RecordColumns kept_columns(const Statement& row) {
-  const auto text = [&](int column) { return row.get<std::string>(column); };
-  const auto integer = [&](int column) { return row.get<std::int64_t>(column); };
-  const auto optional = [&](int column) { return row.get<std::optional<std::int64_t>>(column); };
-  return {text(9),      integer(10),  integer(12),  integer(13),
-          text(14),     text(15),     integer(16),  text(17),
-          text(18),     integer(19),  integer(20),  integer(21),
-          optional(22), optional(23), optional(24), row.get<std::optional<double>>(25),
-          integer(26),  optional(27), text(28),     text(29),
-          text(30)};
+  auto kept = read_record_columns(row, 12);
+  kept.trial = row.get<std::string>(9);
+  kept.index = row.get<std::int64_t>(10);
+  return kept;
 }
 
 /// What a row of verify_receipts.sql is about.
@@ -57,7 +53,7 @@ std::optional<Fault> fault_of(const Statement& row) {
 }
 
 void walk_chains(Database& database, Verification& out) {
-  Statement row(database, sql::kSqliteVerifyReceipts, kVerifying);
+  Statement row(database, with_record_columns(sql::kSqliteVerifyReceipts), kVerifying);
   row.bind();
   std::int64_t writer = 0;
   std::int64_t seq = 0;
