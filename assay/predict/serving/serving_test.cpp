@@ -116,6 +116,30 @@ TEST(CalibratedStacks, RowsGiveBackTheTimesOfTheStackThatMadeThem) {
   EXPECT_GT(wider.token_seconds.high / wider.token_seconds.value, said.token_seconds.high / said.token_seconds.value);
 }
 
+TEST(CalibratedStacks, AServerThatWorksInTurnDoesNotWait) {
+  DeviceTimes times;
+  times.emplace("h100", KernelTimes(find_device("h100")));
+  StackConstants truth;
+  truth.first = 2;
+  truth.wait = 1e-4;
+  auto rows = made_rows(truth, times.at("h100"), "1");
+  std::erase_if(rows, [](const ServingRow& row) { return row.point.concurrency > 1; });
+  const auto constants_of = [&](const char* server) {
+    for (auto& row : rows) row.stack.server = server;
+    const CalibratedStacks stacks(rows, times);
+    const auto known = stacks.nearest({server, "1", ProductType::bf16}, ServingMode::closed_loop);
+    const auto& asked = rows.back().point;
+    const auto said = stacks.predict(rows.back().stack, "h100", asked).first_token_seconds.value;
+    EXPECT_NEAR(said / *rows.back().first_token_seconds, 1, 0.1) << server;
+    return known.second->constants;
+  };
+  // One client cannot tell a wait from work: twice a prompt's time is a wait for one of them, and work for the other.
+  EXPECT_GT(constants_of("made").first, 1.3);
+  const auto in_turn = constants_of("llama.cpp");
+  EXPECT_NEAR(in_turn.first, 1, 0.05);
+  EXPECT_NEAR(in_turn.prefill, 2, 0.3);
+}
+
 TEST(ServingRows, AModelOfAStatedSizeIsGuessedAndWhatCannotBePredictedIsRefusedWithTheReason) {
   const auto table = parse_serving_rows(
       "model,gpu_system,backend,backend_version,precision,input_tokens,output_tokens,concurrency,batch_size,tp,pp,"
